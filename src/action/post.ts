@@ -10,7 +10,7 @@ import { createReporter } from './report/reporter.ts';
  */
 async function post(): Promise<void> {
   const step = core.getState('step');
-  // Saved before the first request for a lock: without it, there is nothing to release.
+  // Only a step that locks saves it.
   if (step === '') return;
   const raw = readRawInputs(core.getInput, process.env);
   const reporter = createReporter(secretsIn(raw));

@@ -105,13 +105,12 @@ const grantedLock = fc.record(
   { requiredKeys: ['path', 'type', 'expires_at'], noNullPrototype: true },
 );
 
+const kinds = ['step-started', 'plan', 'intent', 'granted', 'acquired', 'releasing', 'ended'];
+
 /** A line of the ledger that is nearly valid: often valid enough to be trusted. */
 const entry = (service: string): fc.Arbitrary<unknown> =>
   fc.record({
-    kind: fc.oneof(
-      { weight: 20, arbitrary: fc.constantFrom('plan', 'intent', 'granted', 'acquired', 'releasing', 'ended') },
-      { weight: 1, arbitrary: value },
-    ),
+    kind: fc.oneof({ weight: 20, arbitrary: fc.constantFrom(...kinds) }, { weight: 1, arbitrary: value }),
     service: fc.oneof({ weight: 12, arbitrary: fc.constant(service) }, { weight: 1, arbitrary: text }),
     workspace: orElse(fc.constantFrom('game', 'g\u00e4me')),
     path: orElse(fc.oneof(fc.constantFrom('a', 'b/c', '::notice::x', 'x##[error]y', '\u202ea'), text)),

@@ -127,7 +127,8 @@ describe('readEntry', () => {
     { kind: 'lost', ...renewal, path: lockPath('a'), key: '1' },
     { kind: 'step-ended', step: 's', at },
   ];
-  const locks = [plan, intent('a', '1'), grant('a', '1'), releasing('a'), ended('a')];
+  const started: Entry = { kind: 'step-started', step: 's', at };
+  const locks = [started, plan, intent('a', '1'), grant('a', '1'), releasing('a'), ended('a')];
   const samples = [...locks, ...renewals];
   const members = samples.flatMap((entry) => Object.keys(entry).map((name) => ({ kind: entry.kind, name, entry })));
   const read = (entry: object) => readEntry(JSON.stringify(entry));
@@ -143,6 +144,7 @@ describe('readEntry', () => {
     ['a list of excepted paths that is not an array', { ...renewals[0], except: 'a' }],
     ['an excepted path that is not a string', { ...renewals[0], except: [7] }],
     ['a holder whose name is not a string', { ...renewals[2], holder: { owner: 7 } }],
+    ['a time beyond the year 9999', { ...started, at: '+275760-09-13T00:00:00.000Z' }],
     ['a holder that is not an object', { ...renewals[2], holder: 'grace' }],
   ])('rejects %s', (_, entry) => {
     expect(read(entry)).toBeUndefined();

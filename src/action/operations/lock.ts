@@ -23,15 +23,16 @@ import { acquiredOutcome, alreadyHeldOutcome, LedgerFailure, notAcquiredOutcome 
 /** Locks all paths, or any N of them, or none. Waits up to `wait` while others hold them. */
 export async function lock(given: Context, task: TaskOf<'lock'>, renewer?: Renewer): Promise<Outcome> {
   const step = randomUuid();
-  const context = { ...given, record: createStepRecorder(given, step, task.onLost) };
+  const context = { ...given, record: createStepRecorder(given) };
   const { client, clock, signal, connection, record, redact, runner, saveState, log } = context;
   const { workspace, type, ttl, autoRelease } = task;
   const job = { service: connection.baseUrl, workspace, step };
+  const now = (): string => new Date(client.serverNow()).toISOString();
+  saveStep(context, step, task.onLost);
   const { paths, wanted } = await goalOf(context, task);
   // Loaded on demand: no other step has a process that renews locks.
   const renewal = renewer && (await import('../renewal/start.ts')).createRenewal(context, task, renewer);
-  const now = (): string => new Date(client.serverNow()).toISOString();
-  record({ kind: 'plan', ...job, main: identifyProcess(process.pid), paths, at: now() });
+  record({ kind: 'plan', ...job, paths, at: now() });
 
   const pool = task.from.kind === 'pool' ? task.from : undefined;
   let own = await findAlreadyHeld(context, workspace, paths);
@@ -89,31 +90,31 @@ export async function lock(given: Context, task: TaskOf<'lock'>, renewer?: Renew
 }
 
 /**
- * Saves the step before its first request for a lock: from then on, there may be locks to release. Ends a step whose
- * ledger cannot be written.
+ * Saves the step before its first request: from then on, the post-step may have locks to release, and ends a step that
+ * is still running, as in a container that outlives a cancellation.
  */
-function createStepRecorder(
-  { ledger, log, saveState, cancel }: Context,
-  step: string,
-  onLost: TaskOf<'lock'>['onLost'],
-): Recorder {
-  let isSaved = false;
-  return (...entries) => {
+function saveStep({ client, record, saveState, signal, log }: Context, step: string, onLost: TaskOf<'lock'>['onLost']) {
+  const main = identifyProcess(process.pid);
+  record({ kind: 'step-started', step, main, at: new Date(client.serverNow()).toISOString() });
+  // Without a ledger, the step requests nothing.
+  if (signal.aborted) return;
+  saveState('step', step);
+  saveState('main', JSON.stringify(main));
+  // The runner evaluates the inputs again for the post-step, but the value in this step counts.
+  saveState('on-lost', onLost);
+  log.debug(`The id of this step in the ledger is ${step}.`);
+}
+
+/** Ends a step whose ledger cannot be written. */
+const createStepRecorder =
+  ({ ledger, cancel }: Context): Recorder =>
+  (...entries) => {
     try {
       ledger.append(...entries);
     } catch (error) {
       cancel(new LedgerFailure(errorMessage(error)));
-      return;
     }
-    if (isSaved || !entries.some(({ kind }) => kind === 'intent' || kind === 'lease')) return;
-    isSaved = true;
-    saveState('step', step);
-    saveState('main', JSON.stringify(identifyProcess(process.pid)));
-    // The runner evaluates the inputs again for the post-step, but the value in this step counts.
-    saveState('on-lost', onLost);
-    log.debug(`The id of this step in the ledger is ${step}.`);
   };
-}
 
 /** A random UUID (RFC 9562), not a secret. Node's own loads crypto, which takes a seventh as long as starting Node. */
 const randomUuid = (): string =>

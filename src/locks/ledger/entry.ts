@@ -1,5 +1,6 @@
 import { isHeaderValue, parseWorkspaceId } from '../../client/access.ts';
 import type { AcquiredLock } from '../../client/known-lock.ts';
+import { timestampIn } from '../../client/time.ts';
 import { parseTtl, type Ttl } from '../../interface/duration.ts';
 import { parseHeldPath } from '../../interface/lock-path.ts';
 import type { Parsed } from '../../interface/parsed.ts';
@@ -82,10 +83,10 @@ const request = { ...location, step: isString, key: isKey };
 const ending = { ...location, ...proof, key: isOptional(isString) };
 
 const shapes = {
-  /**
-   * Paths that a step is about to request. It may stop before the last one. `main` is the process that sends the requests.
-   */
-  plan: { ...ofStep, main: isOptional(isRecordedProcess), paths: isStringList },
+  /** The first line of a step. `main` is the process that sends its requests. */
+  'step-started': { step: isString, at: isTime, main: isOptional(isRecordedProcess) },
+  /** Paths that a step is about to request. It may stop before the last one. */
+  plan: { ...ofStep, paths: isStringList },
   /**
    * Written before a lock is requested: from then on it may have been granted. `byService` is false before the first
    * response: the time is then that of this machine.
@@ -175,7 +176,7 @@ function isString(value: unknown): value is string {
 
 /** Reports convert it to other formats, which would throw for any other text. */
 function isTime(value: unknown): value is string {
-  return isString(value) && !Number.isNaN(Date.parse(value));
+  return isString(value) && timestampIn(value) !== undefined;
 }
 
 function isBoolean(value: unknown): value is boolean {

@@ -142,7 +142,7 @@ export function openHistory() {
 
   function addEntry(entry: Entry): void {
     switch (entry.kind) {
-      case 'plan':
+      case 'step-started':
         if (entry.main !== undefined) acquiring.set(entry.step, entry.main);
         break;
       case 'intent':

@@ -21,8 +21,9 @@ function candidatesOf({ entries = [], problem, saved = [] }: Records) {
   };
 }
 
+const started: Entry = { kind: 'step-started', step: 's', at };
 const plan: Entry = { kind: 'plan', ...place, step: 's', paths: ['a'], at };
-const a = [plan, intentOf('a'), grantOf('a')];
+const a = [started, plan, intentOf('a'), grantOf('a')];
 const acquired: Entry = { kind: 'acquired', ...place, step: 's', at };
 
 describe('the locks that a step must release', () => {
@@ -55,7 +56,7 @@ describe('the locks that a step must release', () => {
       { kind: 'unrenewed', ...place, step: 'other', at, reason: 'It is full.' },
     ];
     expect(candidatesOf({ entries })).toMatchObject({ losses: [at, undefined], renewalError: 'It is down.' });
-    expect(candidatesOf({ entries: entries.slice(0, 5) }).renewalError).toBeUndefined();
+    expect(candidatesOf({ entries: entries.slice(0, 6) }).renewalError).toBeUndefined();
     const damaged = candidatesOf({ entries, problem: 'A line cannot be read.' });
     expect(damaged).toMatchObject({ losses: [at, undefined], renewalError: undefined });
   });

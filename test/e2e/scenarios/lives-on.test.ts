@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { isLocking, type Manner, once, type Passing, pathByPath } from '../../support/fault-proxy.ts';
+import { isListing, isLocking, type Manner, once, type Passing, pathByPath } from '../../support/fault-proxy.ts';
 import { preload } from '../../support/preload.ts';
 import {
   locking,
@@ -31,6 +31,29 @@ describe('a step whose cancellation never reaches it, as in a container', () => 
     await job.post();
     expect(job.leftProcesses()).toEqual([]);
     await stage.release(hero);
+    expect(await stage.locks()).toEqual([]);
+  });
+
+  test('takes nothing after its post-step while it looks at a lock of its job', async () => {
+    const stage = await openStage();
+    const proxy = await stage.proxy();
+    const job = await stage.job({ sharesProcesses: false });
+    await job.run(locking(hero));
+    const looking = Promise.withResolvers<void>();
+    const over = Promise.withResolvers<void>();
+    proxy.meet((passing) => {
+      if (!isListing(passing)) return undefined;
+      looking.resolve();
+      return { kind: 'held-back', until: over.promise };
+    });
+    const step = await job.step(locking([hero, 'b'], { any: '1' }));
+    await looking.promise;
+    await step.disconnect();
+    expect(job.leftProcesses()).toHaveLength(1);
+    const [post] = await job.post();
+    over.resolve();
+    expect(post).toMatchObject({ conclusion: 'success', annotations: [] });
+    expect(job.leftProcesses()).toEqual([]);
     expect(await stage.locks()).toEqual([]);
   });
 
@@ -136,8 +159,8 @@ const diskFullAfter = (lines: number): string =>
   `);
 
 test.each([
-  ['before a lease is requested', {}, 1],
-  ['after a lease was granted', {}, 3],
+  ['before a lease is requested', {}, 2],
+  ['after a lease was granted', {}, 4],
   ['while paths are locked one by one', pathByPath, 60],
 ])('a disk that fills %s fails the step, which keeps no lock', async (_, manner, writes) => {
   const stage = await openStage();
