@@ -32,6 +32,7 @@ export interface Passed extends Passing {
   readonly status: number | undefined;
   readonly response: string;
   readonly answeredAt: number | undefined;
+  readonly fault: Fault | undefined;
 }
 
 /** A fault that affects a request once, or its response after the service has processed it. */
@@ -96,6 +97,9 @@ export const isRenewing = (passing: Passing): boolean =>
   passing.url.endsWith('/renew') || (isLocking(passing) && passing.headers['if-match'] !== undefined);
 export const isReleasing = ({ method, path }: Pick<Passing, 'method' | 'path'>): boolean =>
   method === 'DELETE' && path !== undefined;
+
+export const isListing = ({ method, url }: Pick<Passing, 'method' | 'url'>): boolean =>
+  method === 'GET' && /\/locks(\?|$)/.test(url);
 
 /** The paths whose locks a request released. */
 export function releasedBy({ status, response, ...one }: Passed): readonly string[] {
@@ -232,8 +236,8 @@ export async function startFaultProxy(port: number, manner: Manner = {}) {
   }
 
   async function pass(passing: Passing, response: ServerResponse): Promise<void> {
-    const index = passed.push({ ...passing, status: undefined, response: '', answeredAt: undefined }) - 1;
     const fault = faultOf(passing);
+    const index = passed.push({ ...passing, fault, status: undefined, response: '', answeredAt: undefined }) - 1;
     const isAfter = fault?.kind.startsWith('done-then-');
     /** Returns whether nothing else happens to the request. */
     const happens = async (): Promise<boolean> => {
@@ -252,7 +256,7 @@ export async function startFaultProxy(port: number, manner: Manner = {}) {
     if (!isAfter && (await happens())) return;
     const answered = await askService(passing);
     const { status, body } = answered;
-    passed[index] = { ...passing, status, response: body.toString(), answeredAt: performance.now() };
+    passed[index] = { ...passing, fault, status, response: body.toString(), answeredAt: performance.now() };
     if (isAfter && (await happens())) return;
     const told = asTold(answered, manner, isLocking(passing));
     response.writeHead(told.status, told.headers).end(told.body);

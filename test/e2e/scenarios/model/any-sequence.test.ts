@@ -110,13 +110,19 @@ const jobLocks = (one: number, wanted: Taking): Happening =>
   happening(`job ${one} locks ${takingText(wanted)}`, (world) => world.lock(one, wanted));
 const locks = fc.record({ job, taking }).map(({ job: one, taking: wanted }) => jobLocks(one, wanted));
 
+/** The number of a request of a step: to lock, to look at the list, or to release. */
+const request = fc.integer({ min: 1, max: 6 });
+const killedAt = fc.record({ at: request, done: fc.boolean() });
+const killedText = ({ at, done }: { readonly at: number; readonly done: boolean }): string =>
+  `at request ${at}, ${done ? 'after' : 'before'} it is done,`;
+
 /** A step that is stopped in one of these ways at one of its requests. */
 const stopping = (
   name: (job: number, at: number) => string,
   how: 'cancelled' | 'orphaned' | 'survives' | 'wedged',
 ): fc.Arbitrary<Happening> =>
   fc
-    .record({ job, wanted: takingAtOnce, at: fc.integer({ min: 1, max: 4 }) })
+    .record({ job, wanted: takingAtOnce, at: request })
     .map(({ job: one, wanted, at }) =>
       happening(`${name(one, at)} for ${takingText(wanted)}`, (world) => world[how](one, wanted, at)),
     );
@@ -133,11 +139,10 @@ const happenings = [
     }),
   ),
   fc
-    .record({ job, taking: takingAtOnce, at: fc.integer({ min: 1, max: 4 }), done: fc.boolean() })
-    .map(({ job: one, taking: wanted, at, done }) =>
-      happening(
-        `job ${one} is killed at request ${at} for ${takingText(wanted)}, ${done ? 'after' : 'before'} it is done`,
-        (world) => world.killed(one, wanted, at, done),
+    .record({ job, taking: takingAtOnce, killedAt })
+    .map(({ job: one, taking: wanted, killedAt: at }) =>
+      happening(`job ${one} is killed ${killedText(at)} for ${takingText(wanted)}`, (world) =>
+        world.killed(one, wanted, at),
       ),
     ),
   stopping((one, at) => `job ${one} is cancelled at request ${at}`, 'cancelled'),
@@ -147,6 +152,13 @@ const happenings = [
     .record({ job, some, naming: fc.constantFrom<Naming>('path', 'path', 'pattern') })
     .map(({ job: one, some: which, naming }) =>
       happening(`job ${one} unlocks ${which} by ${naming}`, (world) => world.unlock(one, which, naming)),
+    ),
+  fc
+    .record({ job, some, killedAt })
+    .map(({ job: one, some: which, killedAt: at }) =>
+      happening(`job ${one} unlocks ${which}, and is killed ${killedText(at)}`, (world) =>
+        world.unlock(one, which, 'path', at),
+      ),
     ),
   fc
     .record({ job, other: job, renew: fc.boolean(), isCanceled: fc.boolean() })

@@ -9,6 +9,8 @@ export interface Counted {
   readonly autoRelease: boolean;
   /** Whether a process of the job renews it. */
   readonly renewed: boolean;
+  /** Whether an unlock has begun to release it: the end of the job may complete that, even if it is not to. */
+  readonly unlockBegun?: boolean;
 }
 
 /** A lock that ended, but was not released by its job. */

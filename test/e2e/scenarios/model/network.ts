@@ -1,10 +1,14 @@
-import { type Fault, type FaultProxy, isRenewing, type Passing } from '../../../support/fault-proxy.ts';
+import { type Fault, type FaultProxy, isRenewing, type Passed, type Passing } from '../../../support/fault-proxy.ts';
 
 /** An action before the request with this number, counted from 1, reaches the service. */
 export interface Interference {
   at: number;
   readonly act: () => Promise<void>;
 }
+
+/** Whether the request has not reached the service, and the client cannot know that. */
+export const isLostUnnoticed = ({ status, fault }: Passed): boolean =>
+  status === undefined && fault !== undefined && !('status' in fault && fault.status === 429);
 
 export type Network = ReturnType<typeof watchedNetwork>;
 

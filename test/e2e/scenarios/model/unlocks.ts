@@ -110,9 +110,10 @@ export function settleUnlock(unlocked: Unlocked, book: Book): void {
     [...account.counted, ...account.broken].filter(({ path }) => path === wanted).length;
   const several = new Set(paths.filter((path) => hadOn(path) > 1));
   const done = releasedAt(passed);
-  account.counted = account.counted.filter(
-    ({ path, id }) => !(paths.includes(path) && done.has(path) && !standing.has(id)),
-  );
+  account.counted = account.counted.flatMap((lock) => {
+    if (!paths.includes(lock.path)) return [lock];
+    return done.has(lock.path) && !standing.has(lock.id) ? [] : [{ ...lock, unlockBegun: true }];
+  });
   // The job is now informed about these locks, if it got the outputs.
   account.broken = account.broken.flatMap((lock) => {
     if (!paths.includes(lock.path)) return [lock];

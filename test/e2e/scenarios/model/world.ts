@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
-import { type Fault, isLocking, type Manner, type Passed, type Passing } from '../../../support/fault-proxy.ts';
+import { type Fault, isLocking, type Manner, type Passed } from '../../../support/fault-proxy.ts';
 import type { OidcIssuer } from '../../../support/oidc-issuer.ts';
 import type { StepOptions } from '../../../support/runner/job.ts';
 import type { RunningStep, StepResult } from '../../../support/runner/step.ts';
@@ -12,6 +12,7 @@ import { type Network, watchedNetwork } from './network.ts';
 import { openOutside } from './outside.ts';
 import { identifyJobs, openPlayers, type Player } from './players.ts';
 import { env, faster, refusedRenewals, shortTtl, shortTtlMs, watchShortLocks } from './short-locks.ts';
+import { type KilledAt, killed, type StopAt, signal, stopsAtRequests } from './stopping.ts';
 import { type Naming, settleUnlock } from './unlocks.ts';
 
 /** Inputs of a lock step in the model. */
@@ -23,11 +24,9 @@ export interface Taking {
   readonly renew: boolean;
 }
 
-interface Stopping {
+interface Stopping extends StopAt {
   readonly player: Player;
   readonly taking: Taking;
-  readonly atRequest: number;
-  readonly fault: Fault;
   /** Whether the step runs below a process that stands for the worker of the runner. */
   readonly isBelowWorker?: boolean;
 }
@@ -71,8 +70,9 @@ export async function openWorld(options: WorldOptions) {
   const playerOf = players.of;
   const book: Book = openBook(all);
   const short = watchShortLocks(stage, book);
+  const runUntil = stopsAtRequests(network, proxy);
   const outside = openOutside({ stage, proxy, network, players, book, short, looksAlike });
-  const ends = openEnds({ stage, network, players, book, short, givesNoProof, looksAlike });
+  const ends = openEnds({ stage, proxy, network, players, book, short, givesNoProof });
   /** Whether no interference is pending, and no lock of the job or on these paths may expire. */
   const isCalm = ({ origin }: Player, paths: readonly string[]): boolean =>
     network.isCalm() && short.areKept(origin, paths);
@@ -146,30 +146,11 @@ export async function openWorld(options: WorldOptions) {
     stop: (step: RunningStep) => Promise<StepResult>,
   ): Promise<void> {
     const { paths } = taking;
-    const reached = Promise.withResolvers<void>();
-    const met: Passing[] = [];
-    let asked = 0;
-    network.watch((passing) => {
-      const isItsOwn = passing.headers.referer === player.origin && paths.includes(passing.path ?? '');
-      if (!isLocking(passing) || !isItsOwn) return undefined;
-      asked += 1;
-      if (asked < atRequest) return undefined;
-      reached.resolve();
-      met.push(passing);
-      return fault;
-    });
     await short.look();
     const number = begin(player);
     ask(player, paths);
-    const step = await player.job.step({ ...withInputs(taking), ...(isBelowWorker && { worker: 'ends' }) });
-    await Promise.race([reached.promise, step.finished]);
-    if (fault.kind === 'done-then-silence') {
-      const statusOf = ({ at }: Passing) => proxy.passed.find((one) => one.at === at)?.status;
-      await expect.poll(() => met.every((passing) => statusOf(passing) !== undefined)).toBe(true);
-    }
-    const stopping = stop(step);
-    network.watch(undefined);
-    const result = await stopping;
+    const options: StepOptions = { ...withInputs(taking), ...(isBelowWorker && { worker: 'ends' }) };
+    const result = await runUntil({ player, options, paths, atRequest, fault }, stop);
     // The step may have got all its locks before it was stopped; then it holds them until its job ends.
     await believe(player, number, result, taking);
   }
@@ -190,11 +171,8 @@ export async function openWorld(options: WorldOptions) {
       await believe(player, step, result, taking);
     },
     /** Kills the step at the request with this number, before or after the service has processed it. */
-    killed: (number: number, taking: Taking, atRequest: number, done: boolean) =>
-      stopped(
-        { player: playerOf(number), taking, atRequest, fault: { kind: done ? 'done-then-silence' : 'silence' } },
-        (step) => step.kill(),
-      ),
+    killed: (number: number, taking: Taking, at: KilledAt) =>
+      stopped({ player: playerOf(number), taking, ...killed(at) }, (step) => step.kill()),
     cancelled: (number: number, taking: Taking, atRequest: number) =>
       stopped({ player: playerOf(number), taking, atRequest, fault: { kind: 'done-then-silence' } }, (step) =>
         step.cancel(),
@@ -204,9 +182,9 @@ export async function openWorld(options: WorldOptions) {
       stopped(
         { player: playerOf(number), taking, atRequest, fault: { kind: 'done-then-silence' } },
         async ({ pid, finished }) => {
-          process.kill(pid, 'SIGSTOP');
+          signal(pid, 'SIGSTOP');
           await sleep(shortTtlMs + 1_000);
-          process.kill(pid, 'SIGCONT');
+          signal(pid, 'SIGCONT');
           return finished;
         },
       ),
@@ -216,7 +194,8 @@ export async function openWorld(options: WorldOptions) {
     /** Kills the worker of the runner at that request, and ends its job. */
     orphaned: (number: number, taking: Taking, atRequest: number) =>
       endsAfter(number, taking, atRequest, (step) => step.kill()),
-    async unlock(number: number, named: readonly string[], naming: Naming): Promise<void> {
+    /** Unlocks the paths. With `killedAt`, the step is killed at that request, before or after it is processed. */
+    async unlock(number: number, named: readonly string[], naming: Naming, killedAt?: KilledAt): Promise<void> {
       const account = playerOf(number);
       const isOthers = (path: string): boolean =>
         all.some((other) => other !== account && other.counted.some((lock) => lock.path === path));
@@ -224,12 +203,16 @@ export async function openWorld(options: WorldOptions) {
       const paths = looksAlike ? named.filter((path) => !isOthers(path)) : named;
       if (paths.length === 0) return;
       await short.look();
-      const calm = isCalm(account, paths);
+      const calm = isCalm(account, paths) && killedAt === undefined;
       const before = await stage.locks();
       const from = proxy.passed.length;
       begin(account);
       const inputs = naming === 'path' ? { glob: 'false', path: paths.join('\n') } : { path: `[${paths.join('')}]` };
-      const result = await account.job.run({ ...unlocking({ audience, ...inputs }), env });
+      const options = { ...unlocking({ audience, ...inputs }), env };
+      const result =
+        killedAt === undefined
+          ? await account.job.run(options)
+          : await runUntil({ player: account, options, paths, ...killed(killedAt) }, (step) => step.kill());
       const after = await stage.locks();
       const passed = proxy.passed.slice(from);
       settleUnlock({ account, paths, naming, before, after, passed, result, calm, showsOrigin: !looksAlike }, book);
@@ -244,7 +227,9 @@ export async function openWorld(options: WorldOptions) {
       const holding = playerOf(other);
       await short.look();
       const [lock] = holding.counted.filter(({ autoRelease, id }) => autoRelease && short.isKept(id));
-      if (lock === undefined || waiting === holding) return;
+      // Without proof and ledger, the post-step leaves its locks alone.
+      const staysHeld = holding.ledgerGone && givesNoProof;
+      if (lock === undefined || waiting === holding || staysHeld) return;
       network.calm();
       const taking: Taking = { paths: [lock.path], wait: '10m', autoRelease: true, onLost: 'fail', renew };
       const began = begin(waiting, taking);
