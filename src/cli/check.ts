@@ -12,7 +12,7 @@ import type { RemoteService } from './connect.ts';
 type CheckedPath = Awaited<ReturnType<typeof checkLocks>>[number];
 
 export async function checkLocks({ client, workspace, within }: RemoteService, paths: readonly LockPath[]) {
-  const [owner, { locks }] = await Promise.all([
+  const [owner, locks] = await Promise.all([
     client.getOwner(within()),
     client.checkPaths({ workspace, paths }, within()),
   ]);

@@ -6,9 +6,9 @@ import { startErrorText } from '../command/system-errors.ts';
 import { closestPath } from '../interface/closest-name.ts';
 import { type LockPath, parseLockPath } from '../interface/lock-path.ts';
 
-/** The branch of HEAD: the checked-out one, or the default branch of a bare repository; undefined if there is none. */
+/** The checked-out branch; undefined if there is none. */
 export const headBranch = (): string | undefined =>
-  /^refs\/heads\/(.+)/.exec(runGit(['symbolic-ref', '--quiet', 'HEAD'], { timeout: 10_000 }).stdout)?.[1];
+  /^refs\/heads\/(.+)/.exec(outputOf('symbolic-ref', '--quiet', 'HEAD') ?? '')?.[1];
 
 /** Paths that are not meant as written. Any other path may be that of a new file. */
 export function pathProblems(paths: readonly LockPath[]): readonly string[] {
@@ -48,35 +48,25 @@ function namesIn(folder: string): readonly string[] {
   }
 }
 
-type GitOptions = Pick<SpawnSyncOptions, 'cwd' | 'input' | 'timeout'>;
+type GitOptions = Pick<SpawnSyncOptions, 'cwd' | 'input'>;
 
 /** Runs git with the user's configuration and environment: git passes hooks variables, such as a separate index. */
-export const runGit = (args: readonly string[], options: GitOptions = {}) =>
+const runGit = (args: readonly string[], options: GitOptions = {}) =>
   spawnSync('git', args, { encoding: 'utf8', timeout: 60_000, maxBuffer: 256 * 1_024 * 1_024, ...options });
 
 /** Undefined if git fails. */
-export function outputOf(...args: readonly string[]): string | undefined {
+function outputOf(...args: readonly string[]): string | undefined {
   const { status, stdout } = runGit(args);
   return status === 0 ? stdout : undefined;
 }
 
-/** The output of git. Unlike `outputOf`, it fails with the reason. */
-export function git(purpose: string, args: readonly string[], options?: GitOptions): string {
-  const { status, error, stdout, stderr } = runGit(args, options);
-  if (status === 0) return stdout;
-  const reason = error === undefined ? stderr.trim() : `${startErrorText(error)}.`;
-  throw new CommandError(`git could not ${purpose}: ${reason}`);
-}
-
-const listing = 'list the staged files';
-
 /** Staged files that have the attribute `lockable` of Git LFS, as paths from the root of the repository. */
 export function stagedLockablePaths(): readonly LockPath[] {
-  const folder = git(listing, ['rev-parse', '--show-toplevel']).replace(/\r?\n$/, '');
+  const folder = git(['rev-parse', '--show-toplevel']).replace(/\r?\n$/, '');
   const names = withoutMerged(stagedSince(folder), folder);
   if (names.length === 0) return [];
   const input = names.map((name) => `${name}\0`).join('');
-  const fields = git(listing, ['check-attr', '-z', '--stdin', 'lockable'], { cwd: folder, input }).split('\0');
+  const fields = git(['check-attr', '-z', '--stdin', 'lockable'], { cwd: folder, input }).split('\0');
   // Three fields per file: name, attribute, value.
   const lockable = names.filter((_, index) => ['set', 'true'].includes(fields[3 * index + 2] ?? ''));
   // Requiring a lock on another name would make the file impossible to commit.
@@ -96,8 +86,13 @@ function withoutMerged(names: readonly string[], folder: string): readonly strin
 
 /** Files that differ from a commit, including deleted ones. A renamed file is listed with its old and its new name. */
 const stagedSince = (folder: string, ...commit: readonly string[]): readonly string[] =>
-  git(listing, ['diff', '--cached', '--name-only', '--no-renames', '--no-relative', '-z', ...commit, '--'], {
-    cwd: folder,
-  })
+  git(['diff', '--cached', '--name-only', '--no-renames', '--no-relative', '-z', ...commit, '--'], { cwd: folder })
     .split('\0')
     .filter((name) => name !== '');
+
+function git(args: readonly string[], options?: GitOptions): string {
+  const { status, error, stdout, stderr } = runGit(args, options);
+  if (status === 0) return stdout;
+  const reason = error === undefined ? stderr.trim() : `${startErrorText(error)}.`;
+  throw new CommandError(`git could not list the staged files: ${reason}`);
+}

@@ -164,24 +164,14 @@ const lockCheck = defineRemoteCommand({
     pathsHelp,
     'It fails if one of them is free or held by someone else. This makes it usable as a git hook.',
     'With --staged, it checks the staged files that .gitattributes marks as lockable. Without any, it sends no request.',
-    'With --receive, it is the pre-receive hook of a git server. It refuses a push that changes a file that someone else has locked.',
-    'The first of GL_USERNAME, GITEA_PUSHER_NAME, GITHUB_USER_LOGIN, REMOTE_USER that is set names the pusher. If none is set, or the push uses a deploy key (GITEA_DEPLOY_KEY_ID), all locks count.',
   ],
   arguments: { paths: rest('PATH', 'a path to check', heldPath) },
-  flags: {
-    staged: toggle('check the lockable files that are staged in git'),
-    receive: toggle('check the files that a push changes'),
-  },
+  flags: { staged: toggle('check the lockable files that are staged in git') },
   example: '--staged',
-  check: ({ staged, receive }, { paths }) =>
-    [staged, receive, paths.length > 0].filter(Boolean).length === 1
-      ? []
-      : ['Pass either paths, --staged or --receive.'],
-  async run(context, connect) {
-    const { flags, arguments: values } = context;
-    if (flags.receive) return (await import('./receive.ts')).checkPush(connect, context);
+  check: ({ staged }, { paths }) => (staged === paths.length > 0 ? ['Pass either paths or --staged.'] : []),
+  async run({ flags, arguments: { paths } }, connect) {
     const { checkPaths, checkStaged } = await import('./check.ts');
-    return flags.staged ? checkStaged(connect) : checkPaths(await connect(), values.paths);
+    return flags.staged ? checkStaged(connect) : checkPaths(await connect(), paths);
   },
 });
 

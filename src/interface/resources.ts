@@ -45,11 +45,6 @@ export const latestModes = ['refuse', 'warn', 'off'] as const;
 
 export type LatestMode = (typeof latestModes)[number];
 
-/** The locks that refuse a push: all, or only those of the pushed branch and those without a branch. */
-export const pushLockModes = ['all', 'branch'] as const;
-
-export type PushLockMode = (typeof pushLockModes)[number];
-
 /** The versions of some files that the branch of a client lacks. */
 export interface Comparison {
   readonly latest: LatestMode;

@@ -26,7 +26,7 @@ import { valueIn } from '../support/value-in.ts';
 
 const bin = fileURLToPath(new URL('../../build/workspace-service.mjs', import.meta.url));
 
-const oneOfThree = 'Pass either paths, --staged or --receive.';
+const oneOfTwo = 'Pass either paths or --staged.';
 
 const service = sharedService();
 let workspace: string;
@@ -375,9 +375,8 @@ describe('lock, over HTTP', () => {
     ['a missing URL', { WORKSPACE_BASE_URL: '' }, ['take', 'a'], 'WORKSPACE_BASE_URL is not set'],
     ['plain http elsewhere', { WORKSPACE_BASE_URL: 'http://192.0.2.1/v1' }, ['list'], 'Use https, or set --allow-http'],
     ['URL credentials', { WORKSPACE_BASE_URL: 'https://a:s3cret@b.example/v1' }, ['list'], 'user name or a password'],
-    ['no paths to check', {}, ['check'], oneOfThree],
-    ['paths and --staged', {}, ['check', '--staged', 'a'], oneOfThree],
-    ['--receive and --staged', {}, ['check', '--staged', '--receive'], oneOfThree],
+    ['no paths to check', {}, ['check'], oneOfTwo],
+    ['paths and --staged', {}, ['check', '--staged', 'a'], oneOfTwo],
     ['a reason without --force', {}, ['release', 'a', '--reason', 'b'], 'Add --force, or remove --reason.'],
     ['a forced release without a reason', {}, ['release', 'a', '--force'], '--force needs --reason'],
     ['a note with --withdraw', {}, ['ask', 'a', '--withdraw', '--note', 'b'], 'remove --note'],

@@ -7,8 +7,6 @@ export interface ServedRepositories {
   readonly folder: string;
   /** Called before each piece of a git response is sent; the piece waits for the promise. */
   readonly beforeSending?: (bytesSent: number) => Promise<void>;
-  /** Further variables for git and its hooks, such as those of a web server that has authenticated the request. */
-  readonly environment?: (request: IncomingMessage) => NodeJS.ProcessEnv;
 }
 
 /** RFC 3875: parses the head of a CGI response. `Status` is its status line. */
@@ -42,7 +40,6 @@ export async function serveGit(
       CONTENT_TYPE: header('content-type'),
       HTTP_CONTENT_ENCODING: header('content-encoding'),
       REMOTE_ADDR: '127.0.0.1',
-      ...options.environment?.(request),
     },
     stdio: ['pipe', 'pipe', 'ignore'],
   });

@@ -5,8 +5,8 @@ import { join } from 'node:path';
  * Replaces ssh: records its arguments in the file `arguments`, and runs the command on this machine. The other side
  * runs `first` before that.
  */
-export async function fakeSsh(folder: string, name: string, first = ''): Promise<string> {
-  const path = join(folder, name);
+export async function fakeSsh(folder: string, first = ''): Promise<string> {
+  const path = join(folder, 'ssh');
   await writeFile(
     path,
     `#!/bin/sh

@@ -71,7 +71,7 @@ export function addLeaseRoutes(api: Api, parts: ApiParts): void {
         ttlMs: milliseconds(body.ttl),
         fingerprint: hash('sha256', c.get('bodyText')),
         readPaths: await readPathsOf(workspace.id, body),
-        compare: (paths) => parts.compare({ workspace, branch, syncsBranch: true, paths }),
+        compare: (paths) => parts.compare({ workspace, branch, paths }),
       };
       return waitWith(c, storage, async (options) =>
         putLeaseResponse(storage, request, await locks.leases.put(request, options)),

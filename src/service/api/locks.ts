@@ -72,7 +72,7 @@ export function addLockRoutes(api: Api, parts: ApiParts): void {
       }
       requireFreeDisk(parts);
       const branch = lockBranchOf(c);
-      const compare = () => parts.compare({ workspace, branch, syncsBranch: true, paths: [body.path] });
+      const compare = () => parts.compare({ workspace, branch, paths: [body.path] });
       const request = { ...body, ...caller, origin: runOriginOf(c), branch, compare };
       return waitWith(c, storage, async (options) =>
         acquireResponse(request, await locks.acquire(key, request, options)),

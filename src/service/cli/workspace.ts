@@ -16,7 +16,6 @@ import {
   parseBranchPatterns,
   parseLfsUrl,
   parseLockDelay,
-  pushLockMode,
 } from '../workspaces/settings.ts';
 import { parseWorkspaceId } from '../workspaces/workspace-id.ts';
 import {
@@ -85,12 +84,6 @@ const settingFlags = {
     parseBranchPatterns,
     "default the remote's default branch",
   ),
-  pushLocks: optional(
-    'WHICH',
-    'which locks of others block a push: all, or (branch) those taken for that branch or for none',
-    pushLockMode.parse,
-    `default ${pushLockMode.default}`,
-  ),
 };
 
 const remoteFlags = {
@@ -134,9 +127,7 @@ const workspaceUpdate = defineStorageCommand({
   example: 'game --desk-ttl 14d',
   check: (flags) =>
     flags.remote === undefined && Object.keys(settingsOf(flags)).length === 0
-      ? [
-          'There is nothing to change. Set --remote, a flag for Git LFS, --lock-delay, --latest, --latest-branches or --push-locks.',
-        ]
+      ? ['There is nothing to change. Set --remote, a flag for Git LFS, --lock-delay, --latest or --latest-branches.']
       : [],
   async run({ flags, arguments: { workspace: id }, environment }, storage) {
     const checked = await checkRemote(flags, environment, 'changed');
@@ -241,5 +232,4 @@ const settingsOf = (flags: FlagValues<typeof settingFlags>): Partial<WorkspaceSe
   ...(flags.lockDelay !== undefined && { lock_delay_ms: flags.lockDelay && milliseconds(flags.lockDelay) }),
   ...(flags.latest && { latest: flags.latest }),
   ...(flags.latestBranches && { latest_branches: JSON.stringify(flags.latestBranches) }),
-  ...(flags.pushLocks && { push_locks: flags.pushLocks }),
 });

@@ -33,8 +33,6 @@ const maxAgeWithoutBranchMs = 2_000;
 export interface RefreshRequest {
   readonly workspace: FoundWorkspace;
   readonly branch: BranchName | undefined;
-  /** Whether to fetch the branch of the request like a compared one. */
-  readonly syncsBranch: boolean;
 }
 
 /** Brings the mirror up to date if that was tried longer ago than `maxAgeMs`, for at most a few seconds. */
@@ -88,7 +86,7 @@ type Heads = ReadonlyMap<BranchName, Head>;
 
 /** The newest known heads of the branches that matter, from the last answer of the remote and from the syncs. */
 function newestHeads(
-  { branch, syncsBranch }: RefreshRequest,
+  { branch }: RefreshRequest,
   isCompared: (branch: string) => boolean,
   listing: RemoteListing | undefined,
   synced: Heads,
@@ -101,7 +99,7 @@ function newestHeads(
     if (name === branch || (isCompared(name) && (isListed || last.syncedAt >= askedAt))) newest.set(name, last);
   }
   for (const [name, head] of listing?.branches ?? []) {
-    if (!isCompared(name) && !(syncsBranch && name === branch)) continue;
+    if (!isCompared(name) && name !== branch) continue;
     const last = newest.get(name);
     // A sync that ended after the request for the listing may have fetched a newer commit.
     if (last === undefined || (last.head !== head && last.syncedAt < askedAt))

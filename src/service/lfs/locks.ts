@@ -38,7 +38,7 @@ export function addLfsLockRoutes(app: App, routes: LfsLockRoutes): void {
         workspace: workspace.id,
         path,
         branch,
-        compare: () => routes.compare({ workspace, branch, syncsBranch: true, paths: [path] }),
+        compare: () => routes.compare({ workspace, branch, paths: [path] }),
         type: 'exclusive',
         ttl: lfsLockTtl(workspace),
         bearer: bearerOf(c),

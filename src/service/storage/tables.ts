@@ -11,7 +11,7 @@ export const tables = {
   // it. `default_branch` is that of the remote at the last request; null before.
   workspaces: `
     id bytes primary key, remote text not null, default_branch text, created_at bigint not null, desk_ttl text,
-    lfs_url text, lfs_mode text, latest text, latest_branches text, push_locks text, push_secret text,
+    lfs_url text, lfs_mode text, latest text, latest_branches text, push_secret text,
     lock_delay_ms bigint`,
   // The owner is that of its locks. `replaced_by` is the token that replaced it in a rotation. `last_used_at` is written
   // periodically. Tokens of a job have its run, with a verified address, the hash of the JWT that they were exchanged for,

@@ -1,13 +1,7 @@
 import { type BranchName, parseBranchName } from '../../interface/branch-name.ts';
 import { parseDurationBetween, parseTtl, type Ttl } from '../../interface/duration.ts';
 import { accepted, oneOf, type Parsed, refused } from '../../interface/parsed.ts';
-import {
-  type Compared,
-  type ComparisonGap,
-  type LatestMode,
-  latestModes,
-  pushLockModes,
-} from '../../interface/resources.ts';
+import { type Compared, type ComparisonGap, type LatestMode, latestModes } from '../../interface/resources.ts';
 import { maxRemoteLength, redactRemote } from '../git/remote.ts';
 import type { StoredWorkspace, WorkspaceSettings } from './workspaces.ts';
 
@@ -53,8 +47,6 @@ const modeSetting = <const Mode extends string>(modes: readonly Mode[], otherwis
 export const lfsMode = modeSetting(['head', 'none'], 'head');
 
 export const latestMode = modeSetting(latestModes, 'off');
-
-export const pushLockMode = modeSetting(pushLockModes, 'all');
 
 export const defaultLfsLockTtl = '7d';
 

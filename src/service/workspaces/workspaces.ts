@@ -31,7 +31,7 @@ export type FoundWorkspace = StoredWorkspace & Pick<Row, 'default_branch'> & Wor
 
 const settingNames = [
   ...(['desk_ttl', 'lfs_url', 'lfs_mode', 'lock_delay_ms'] as const),
-  ...(['latest', 'latest_branches', 'push_locks'] as const),
+  ...(['latest', 'latest_branches'] as const),
 ] as const;
 
 const selectWorkspaces = batchQuery((db, members) =>

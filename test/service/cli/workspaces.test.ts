@@ -113,7 +113,6 @@ describe('workspace update', () => {
         'lock_delay_ms    default',
         'latest           default',
         'latest_branches  default',
-        'push_locks       default',
         '',
       ],
     });
@@ -141,16 +140,12 @@ describe('workspace update', () => {
   test('sets the branches that locks are compared with, and what happens to a lock on an outdated file', async () => {
     const args = ['--remote', 'https://git.example.com/game.git', '--no-check'];
     await run('workspace', 'add', 'compared', ...args, '--latest', 'warn');
-    const before = { latest: 'warn', latest_branches: null, push_locks: null };
+    const before = { latest: 'warn', latest_branches: null };
     expect(await json('workspace', 'update', 'compared', '--desk-ttl', '8h')).toMatchObject(before);
     const flags = ['--latest', 'refuse', '--latest-branches', 'main, release/*'];
     const { stdout } = await run('workspace', 'update', 'compared', ...flags);
     expect(stdout).toMatch(/^latest +refuse\nlatest_branches +\["main","release\/\*"\]$/m);
-    expect(await json('workspace', 'update', 'compared', '--push-locks', 'branch')).toMatchObject({
-      latest: 'refuse',
-      latest_branches: '["main","release/*"]',
-      push_locks: 'branch',
-    });
+    expect(await rowOf('compared')).toMatchObject({ latest: 'refuse', latest_branches: '["main","release/*"]' });
     const wrong = await run('workspace', 'update', 'compared', '--latest', 'on', '--latest-branches', 'a*b*');
     expect(wrong.code).toBe(2);
     expect(wrong.stderr).toContain('It must be one of refuse, warn, off.');

@@ -11,7 +11,7 @@ const main = branchNamed('main');
 async function setUp(first = '', silenceMs?: number) {
   const { folder, repository, data } = await gitSetUp();
   repository.commit(...manyCommits(10));
-  const git = gitIn(data, { GIT_SSH_COMMAND: await fakeSsh(folder, 'ssh', first) }, silenceMs);
+  const git = gitIn(data, { GIT_SSH_COMMAND: await fakeSsh(folder, first) }, silenceMs);
   const sshArguments = () => readFile(join(folder, 'arguments'), 'utf8');
   return { repository, git, sshArguments, remote: remoteAt(`git@example.com:${repository.path}`) };
 }

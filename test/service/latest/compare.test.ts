@@ -24,25 +24,19 @@ async function setUp() {
   const workspace = await service.workspace(`file://${repository.path}`, { latest: 'refuse' });
   const ask = (operation: string, json: object, headers: Readonly<Record<string, string>> = {}) =>
     service.ask('POST', `/v1/workspaces/${workspace}/${operation}`, { token, json, headers });
-  const check = async (json: object) => {
-    const { status, body } = await ask('check', json);
-    expect(status).toBe(200);
-    return body;
-  };
   const take = async (branch: string, name = branch) => {
     const taking = { path: `Content/${name}.uasset`, type: 'exclusive', ttl: '1h' };
     const { status, body } = await ask('locks', taking, { 'lock-branch': branch });
     return [status, body.detail];
   };
-  return { repository, workspace, ask, check, take };
+  return { repository, workspace, ask, take };
 }
 
 test('with Windows paths, a file is outdated in any case of its letters', async () => {
-  const { repository, ask, check } = await setUp();
+  const { repository, ask } = await setUp();
   const path = 'content/hero.uasset';
   const taken = await ask('locks', { path, type: 'exclusive', ttl: '1h' }, { 'lock-branch': 'topic' });
   expect([taken.status, taken.body.outdated]).toMatchObject([409, { path, commit: repository.head('main') }]);
-  expect((await check({ paths: [path], branch: 'topic' })).outdated).toMatchObject([{ path, branch: 'main' }]);
 });
 
 const refusedBecause = (reason: string) =>
@@ -117,16 +111,4 @@ test('a lock is refused if the remote has never answered', async () => {
   const { repository, take } = await setUp();
   await rm(repository.path, { recursive: true });
   expect(await take('topic')).toEqual([503, refusedBecause('The remote of the workspace does not answer')]);
-});
-
-test('a token that may not lock or sync does not fetch its branch', async () => {
-  const { workspace, repository } = await setUp();
-  repository.commit({ branch: 'unused', from: 'main', files: {} });
-  const reader = await service.token({ scopes: ['locks:read'] });
-  const json = { paths: ['Content/Hero.uasset'], branch: 'unused' };
-  const checked = await service.ask('POST', `/v1/workspaces/${workspace}/check`, { token: reader.secret, json });
-  expect(checked.body).toMatchObject({ outdated: [], as_of: null });
-  const writer = await service.token({ scopes: ['locks:write'] });
-  const fetched = await service.ask('POST', `/v1/workspaces/${workspace}/check`, { token: writer.secret, json });
-  expect(fetched.body).not.toHaveProperty('as_of');
 });

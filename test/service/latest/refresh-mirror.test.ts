@@ -69,7 +69,7 @@ async function setUp(
     },
   });
   const refresh = (branch: string, maxAgeMs = 60_000) =>
-    refreshMirror({ workspace, branch: branchNamed(branch), syncsBranch: true }, maxAgeMs);
+    refreshMirror({ workspace, branch: branchNamed(branch) }, maxAgeMs);
   return { refresh, calls, id, workspace };
 }
 
@@ -145,7 +145,7 @@ test('a remote that answers late because its process had to wait for a free slot
   const git = { branches: () => answer.promise, estimate: async () => running.next().value?.promise ?? 0 };
   const remotes = createRemotes({ storage, git, allowFileRemotes: false, stopping: new AbortController().signal });
   const refreshMirror = createRefreshMirror({ storage, ...completeMirror, remotes });
-  const refresh = () => refreshMirror({ workspace, branch: main, syncsBranch: true }, 60_000);
+  const refresh = () => refreshMirror({ workspace, branch: main }, 60_000);
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
   onTestFinished(() => void vi.useRealTimers());
   const ask = vi.spyOn(remotes, 'ask');

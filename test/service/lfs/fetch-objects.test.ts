@@ -321,7 +321,7 @@ describe('the store of a remote over ssh', () => {
     await writeFile(script, `#!/bin/sh\n[ "$2" = download ] || exit 1\n${answer(store.port)}\n`);
     await chmod(script, 0o755);
     await writeFile(join(folder, 'git-lfs-transfer'), '#!/bin/sh\nexit 1\n');
-    const environment = { GIT_SSH_COMMAND: await fakeSsh(folder, 'ssh'), PATH: `${folder}:${process.env['PATH']}` };
+    const environment = { GIT_SSH_COMMAND: await fakeSsh(folder), PATH: `${folder}:${process.env['PATH']}` };
     return { ...setUp, git: gitIn(data, environment) };
   }
 
