@@ -6,6 +6,7 @@ import {
   type GitHubApi,
   type GitHubApiOptions,
   notAccessible,
+  notFound,
   startGitHubApi,
 } from '../support/other-servers/github-api.ts';
 import { createHistory, type GitHubFile } from '../support/other-servers/github-history.ts';
@@ -119,6 +120,8 @@ test('the files of a push are those that differ between its commits', async () =
   const result = await (await guard({ history }, { locked: ['a', 'b'], event })).run();
   expect(lockedIn(result), result.log).toEqual(['b']);
   expect(result.log).toMatch(/The push to topic \(0000001 to 0000002\) of octo-games\/dragon changes 1 file\./);
+  const { log } = await (await guard({ history: createHistory() }, { event })).run();
+  expect(log).toContain('leave `github-token` out. Or the commit before the push is gone,');
 });
 
 type Instead = NonNullable<GitHubApiOptions['instead']>;
@@ -135,6 +138,7 @@ const ofList =
 describe('GitHub', () => {
   test.each<[string, Answer, RegExp]>([
     ['rejects the token', notAccessible, /give the job the permission `pull-requests: read`, and leave/i],
+    ['does not show the pull request', notFound, /, and leave `github-token` out \(/],
     ['keeps failing', htmlPage(502), /, 2 attempts\)/],
   ])('fails the check if it %s', async (_, response, words) => {
     const { run } = await guard({ ...ofPull(modified('a')), instead: always(response) });

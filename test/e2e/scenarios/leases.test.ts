@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import {
@@ -9,6 +10,7 @@ import {
   type Passing,
   pathByPath,
 } from '../../support/fault-proxy.ts';
+import { ledgerOf } from './ledger.ts';
 import { locking, manyPaths, openWithProxy, unlocking, useService } from './stage.ts';
 
 useService();
@@ -106,13 +108,19 @@ test.each([
 const page404 = { status: 404, headers: { 'content-type': 'text/html' }, body: '<h1>Not Found</h1>' };
 const json = { 'content-type': 'application/json' };
 
-test('a lease of any paths that a gateway answered with 404 ends with the job', async () => {
+test('leases of any paths that a gateway answers with 404 end with the job, and a lost lock is reported', async () => {
   const { stage, proxy, job } = await openWithProxy();
   proxy.meet(once(isLocking, { kind: 'done-then-answer', ...page404 }));
   const step = await job.run(locking(['a', 'b'], { any: '1' }));
   expect(step).toMatchObject({ outputs: { status: 'acquired', count: '1' } });
-  await job.post();
-  expect(await stage.locks()).toEqual([]);
+  await job.run(locking([hero, 'c'], { any: '1' }));
+  await stage.release(hero);
+  const theirs = await stage.takenByGrace(hero);
+  // Without the ledger, it is unknown that the service has leases.
+  await rm(ledgerOf(job));
+  proxy.meet(once(isReleasing, { kind: 'answer', status: 404, headers: json, body: '{"error":"Not found"}' }));
+  await expect(job.post()).resolves.toMatchObject([{ conclusion: 'failure' }, { conclusion: 'success' }]);
+  expect(await stage.locks()).toEqual([theirs]);
 });
 
 test('the post-step ends the lease of a step that was killed after a gateway answered 404', async () => {
