@@ -1,7 +1,6 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { milliseconds } from '../interface/duration.ts';
-import { removeOldAudit } from './audit/audit.ts';
 import { removeOldResults } from './idempotency/idempotency.ts';
 import { removeUnusedObjects } from './lfs/unused-objects.ts';
 import { removeExpiredLocks, removeOldLockHistory } from './locks/history.ts';
@@ -126,7 +125,7 @@ export async function removeOldData(
     () => removeOldLeases(storage),
     () => removeOld(storage, { table: 'syncs', time: 'finished_at', keptForMs }),
     () => removeOldLockHistory(storage),
-    () => removeOldAudit(storage, keepAudit),
+    async () => keepAudit && removeOld(storage, { table: 'audit', time: 'at', keptForMs: milliseconds(keepAudit) }),
     () => removeOld(storage, { table: 'sessions', time: 'expires_at', keptForMs: 0 }),
     // Until then, a row proves that its JWT was exchanged.
     () => removeOld(storage, { table: 'tokens', time: 'forget_at', keptForMs: 0 }),

@@ -1,5 +1,6 @@
 import { type InsertObject, type RawBuilder, type Selectable, sql } from 'kysely';
 import { expect } from 'vitest';
+import type { Duration } from '../../src/interface/duration.ts';
 import { removeOldData } from '../../src/service/background-work.ts';
 import { createMetrics } from '../../src/service/runtime/metrics.ts';
 import { openSqlite } from '../../src/service/storage/sqlite.ts';
@@ -55,9 +56,9 @@ export async function changeRows<Table extends keyof Tables>(
 }
 
 /** Removes old data as a service does. */
-export const removeOldRows = (storage: Storage): Promise<void> =>
+export const removeOldRows = (storage: Storage, keepAudit?: Duration): Promise<void> =>
   removeOldData({
-    ...{ storage, metrics: createMetrics(), keepAudit: undefined },
+    ...{ storage, metrics: createMetrics(), keepAudit },
     onError: (error) => expect.fail(String(error)),
   });
 

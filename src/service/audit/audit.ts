@@ -4,9 +4,8 @@ import { type Duration, milliseconds } from '../../interface/duration.ts';
 import { parseJson } from '../contract/response.ts';
 import type { RecordedEntry } from '../outbox/event.ts';
 import { recordEvents } from '../outbox/outbox.ts';
-import { removeInBatches } from '../storage/remove-old.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
-import { asTimestamp, timeOf } from '../storage/timestamp.ts';
+import { asTimestamp } from '../storage/timestamp.ts';
 
 /** Audited actions: everything except a token's own locks and syncs. */
 export const auditActions = [
@@ -31,7 +30,6 @@ export const auditActions = [
   'trust.removed',
   'backup.restored',
   'fences.raised',
-  'audit.removed',
 ] as const;
 
 export type AuditAction = (typeof auditActions)[number];
@@ -106,41 +104,3 @@ const detailSchema = z.record(z.string(), z.unknown());
 /** A manually inserted entry must not make all others unreadable. */
 const parseDetail = (text: string): Readonly<Record<string, unknown>> =>
   parseJson(detailSchema, text) ?? { unreadable: text };
-
-const dayMs = 86_400_000;
-
-const maintenance = { name: 'maintenance', tokenId: null, address: null };
-
-/**
- * Removes the entries of all days that are older than the retention. A trigger rejects the removal of entries after a
- * stored limit. The limit is raised in one transaction with an audit entry about it.
- */
-export async function removeOldAudit(
-  storage: Pick<Storage, 'dialect' | 'read' | 'now' | 'commit'>,
-  keepAudit: Duration | undefined,
-): Promise<void> {
-  if (keepAudit === undefined) return;
-  const { read, now, commit } = storage;
-  const before = Math.floor(((await timeOf(read, now)) - milliseconds(keepAudit)) / dayMs) * dayMs;
-  const inOrder = read.selectFrom('audit').select(['sequence', 'at']).orderBy('sequence').limit(1);
-  const oldest = await inOrder.executeTakeFirst();
-  if (oldest === undefined || oldest.at >= before) return;
-  const firstKept = await inOrder.where('at', '>=', before).executeTakeFirst();
-  await commit('global', async (db) => {
-    const raised = await db
-      .insertInto('quotas')
-      .values({ name: 'auditRemovableBefore', value: before })
-      .onConflict((conflict) =>
-        conflict.column('name').doUpdateSet({ value: before }).where('quotas.value', '<', before),
-      )
-      .executeTakeFirst();
-    if (raised.numInsertedOrUpdatedRows === 0n) return;
-    await recordAudit(db, now, {
-      actor: maintenance,
-      action: 'audit.removed',
-      detail: { before: asTimestamp(before) },
-    });
-  });
-  const end = firstKept?.sequence ?? Number.MAX_SAFE_INTEGER;
-  await removeInBatches(storage, { table: 'audit', time: 'sequence' }, sql`sequence < ${end} and at < ${before}`);
-}

@@ -94,10 +94,7 @@ export async function waitForReader(db: Database): Promise<void> {
     await sql`select set_config(${limit}, '0', true)`.execute(db);
 }
 
-/**
- * Every table with its primary key, in the order of a backup: a table follows those that it references. The audit and
- * the deliveries are ordered by their sequence, because the audit accepts rows only in that order.
- */
+/** Every table with its primary key, in the order of a backup: a table follows those that it references. */
 export const tableKeys = Object.entries(tables).map(([table, columns]) => {
   const [, several] = /\n *primary key \((.+)\)/.exec(columns) ?? [];
   const [, one = ''] = /(\w+) (?:\w+ primary key|serial)/.exec(columns) ?? [];

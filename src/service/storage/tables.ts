@@ -33,8 +33,6 @@ export const tables = {
   // has the start value of workspaces without a row: a restore raises it, too.
   fences: `
     workspace_id bytes primary key, value bigint not null`,
-  quotas: `
-    name text primary key, value bigint not null`,
   signing_keys: `
     name text primary key, secret text not null`,
   // If a lock expires, its path stays closed for `delay_ms`. `folded_path` is null without --windows-paths, and `branch`
@@ -154,6 +152,7 @@ export const indexes: readonly string[] = [
   'create index remembered_answers_by_age on remembered_answers (created_at)',
   // For removing the stored results of a workspace in batches.
   'create index remembered_answers_of_workspace on remembered_answers (workspace_id, created_at)',
+  'create index audit_by_age on audit (at)',
   // Finds the runs that already have an entry.
   `create index audited_runs on audit (token_id) where action = 'token.exchanged'`,
 ];

@@ -9,7 +9,7 @@ import { schemaVersion } from '../../../src/service/storage/migrate.ts';
 import type { Storage } from '../../../src/service/storage/storage.ts';
 import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { type DatabaseKind, databaseKinds, sqlite } from '../../support/databases.ts';
-import { changeRows, storeLocks } from '../../support/stored-rows.ts';
+import { storeLocks } from '../../support/stored-rows.ts';
 import { grantedLock, takeIn } from '../locks/taken-locks.ts';
 import { everyTable, rowsOf, storeEveryTable } from './every-table.ts';
 
@@ -80,7 +80,6 @@ describe.each(pairs)('restore from $from.name to $to.name', ({ from, to }) => {
       db.insertInto('deliveries').values(deliveries).returning('sequence').execute(),
     );
     expect(next).toEqual([{ sequence: 41 }]);
-    await expect(changeRows(target, 'audit', { actor: 'nobody' })).rejects.toThrow('The audit only grows.');
   });
 
   test('gives new locks a higher fence than any lock before the restore', async () => {

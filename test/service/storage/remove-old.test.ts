@@ -48,6 +48,23 @@ describe.each(databaseKinds)('the removal of old data on $name', (kind) => {
     expect(await names('syncs', 'id')).toEqual(['waiting', 'young']);
   });
 
+  test('keeps the audit forever, or as long as it is told to', async () => {
+    for (const [action, age] of [
+      ['old', 30 * day + minute],
+      ['young', 30 * day - minute],
+    ] as const) {
+      const entry = { at: ago(age), actor: 'ada', action, detail: '{}' };
+      await storage.commit('global', (db) => db.insertInto('audit').values(entry).execute());
+    }
+    const actions = async () =>
+      (await storage.read.selectFrom('audit').select('action').execute()).map(({ action }) => action);
+    await removeOldRows(storage);
+    expect(await actions()).toContain('old');
+    await removeOldRows(storage, { seconds: (30 * day) / 1_000 });
+    expect(await actions()).not.toContain('old');
+    expect(await actions()).toContain('young');
+  });
+
   test('keeps remembered responses for a day', async () => {
     await response('old', day + minute);
     await response('young', day - minute);

@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { noteQueued } from '../../../src/service/storage/commit-group.ts';
 import type { Database } from '../../../src/service/storage/storage.ts';
@@ -74,32 +73,6 @@ describe.each(databaseKinds)('storage on $name', (kind) => {
     expect(Math.abs((first ?? 0) - before)).toBeLessThan(60_000);
     expect(second).toBeGreaterThan(first ?? 0);
     expect(Number.isInteger(first)).toBe(true);
-  });
-
-  const inPlaceOf = (sequence: string): string => {
-    const [insert, overriding] =
-      kind.name === 'SQLite' ? ['insert or replace', ''] : ['insert', 'overriding system value'];
-    const columns = 'sequence, at, actor, action, detail';
-    return `${insert} into audit (${columns}) ${overriding} select ${sequence}, 1, 'x', 'y', '{}' from audit`;
-  };
-
-  test.each([
-    ['changes to an entry', `update audit set actor = '1'`],
-    ['the removal of entries', 'delete from audit'],
-    ['an entry in the place of the last', inPlaceOf('max(sequence)')],
-    ['an entry in the place of an earlier one', inPlaceOf('min(sequence)')],
-    // With concurrent instances, a later entry can have the lower number: PostgreSQL assigns them itself.
-    ...(kind.name === 'SQLite' ? [['an entry before the first', inPlaceOf('min(sequence) - 1')] as const] : []),
-  ] as const)('the audit refuses %s, and grows in the order of the commits', async (_, change) => {
-    const entries = () => storage.read.selectFrom('audit').select('action').orderBy('sequence').execute();
-    const before = await entries();
-    const added = ['1', '2', '3'].map((action) => ({ action }));
-    for (const { action } of added) {
-      const entry = { at: storage.now, actor: 'a', action, detail: '{}' };
-      await storage.commit('global', (db) => db.insertInto('audit').values(entry).execute());
-    }
-    await expect(storage.commit('global', (db) => sql.raw(change).execute(db))).rejects.toThrow();
-    expect(await entries()).toEqual([...before, ...added]);
   });
 
   test('paths are sorted byte by byte, regardless of the language', async () => {
