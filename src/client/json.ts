@@ -21,25 +21,7 @@ export const asObject = (json: Json | undefined): JsonObject => (isObject(json) 
 
 export const asArray = (json: Json | undefined): readonly Json[] => (isArray(json) ? json : []);
 
-/** The object itself, if another one wraps it in a member with one of these names. */
-export const unwrapped = (object: JsonObject, names: readonly string[]): JsonObject =>
-  names.map((name) => object[name]).find(isObject) ?? object;
-
 export const isArray = (json: Json | undefined): json is readonly Json[] => Array.isArray(json);
-
-export function firstMember(object: JsonObject, names: readonly string[]): Json | undefined {
-  const name = names.find((candidate) => Object.hasOwn(object, candidate) && object[candidate] !== null);
-  return name === undefined ? undefined : object[name];
-}
-
-/** The first member with one of these names whose value is a name or an id. */
-export function firstName(object: JsonObject, names: readonly string[]): string | undefined {
-  for (const name of names) {
-    const found = Object.hasOwn(object, name) ? nameIn(object[name]) : undefined;
-    if (found !== undefined) return found;
-  }
-  return undefined;
-}
 
 export const isObject = (json: Json | undefined): json is JsonObject =>
   typeof json === 'object' && json !== null && !Array.isArray(json);

@@ -2,17 +2,7 @@ import { milliseconds, type Ttl } from '../interface/duration.ts';
 import { type LockPath, maxNoteLength } from '../interface/lock-path.ts';
 import type { Comparison, Outdated } from '../interface/resources.ts';
 import { isHeaderValue } from './access.ts';
-import {
-  asObject,
-  firstMember,
-  firstName,
-  isArray,
-  isObject,
-  type Json,
-  type JsonObject,
-  nameIn,
-  unwrapped,
-} from './json.ts';
+import { asObject, isArray, isObject, type Json, type JsonObject, nameIn } from './json.ts';
 import { type ClientResponse, headerOf, objectIn } from './response.ts';
 import { plainName, type Sanitizer } from './sanitizer.ts';
 import { timestampIn } from './time.ts';
@@ -21,24 +11,10 @@ export const etagOf = (response: ClientResponse): string | undefined => strongEt
 
 export type KnownLock = Readonly<ReturnType<typeof readLock>>;
 
-const names = {
-  path: ['path', 'file'],
-  id: ['id', 'lock_id'],
-  type: ['type'],
-  owner: ['owner', 'holder', 'locked_by', 'user'],
-  person: ['name', 'login', 'id'],
-  origin: ['origin', 'run_url'],
-  note: ['note', 'comment'],
-  acquired: ['acquired_at', 'locked_at', 'created_at', 'since'],
-  expires: ['expires_at', 'expires', 'expiry'],
-  fence: ['fence', 'fencing_token'],
-} as const;
-
 /** Reads an entry of a list of locks; undefined if it has no path. */
 export function readListedLock(entry: Json, sanitizer: Sanitizer): KnownLock | undefined {
-  if (typeof entry === 'string') return entry === '' ? undefined : readLock({}, entry, sanitizer);
-  const lock = isObject(entry) ? lockIn(entry) : {};
-  const path = firstName(lock, names.path);
+  const lock = typeof entry === 'string' ? { path: entry } : lockIn(asObject(entry));
+  const path = nameIn(lock['path']);
   return path === undefined ? undefined : readLock(lock, path, sanitizer);
 }
 
@@ -106,23 +82,23 @@ export function holderOf(response: ClientResponse, path: string): KnownLock | un
 const maxNameLength = 256;
 const maxOriginLength = 1_024;
 
-/** `path` is used if the service does not return one. */
+/** By our own names, or the columns of the product's command. `path` is used if the service does not return one. */
 export function readLock(lock: JsonObject, path: string, sanitizer: Sanitizer) {
   const line = (text: string | undefined, maxLength: number): string | undefined =>
     text === undefined ? undefined : nameIn(sanitizer.line(text, maxLength));
   return {
-    path: plainName(firstName(lock, names.path) ?? path),
+    path: plainName(nameIn(lock['path']) ?? path),
     // Excludes the type of a problem that contains the lock, which is a URI.
-    type: nameLike(/^[\w.-]{1,64}$/, lock, names.type),
-    id: nameLike(opaqueTag, lock, names.id),
+    type: nameLike(/^[\w.-]{1,64}$/, lock['type']),
+    id: nameLike(opaqueTag, lock['id']),
     /** With quotes, as the service sent it. */
     etag: etagIn(lock),
     owner: line(ownerIn(lock), maxNameLength),
     /** The URL of the run that acquired the lock. */
-    origin: line(firstName(lock, names.origin), maxOriginLength),
-    note: line(firstName(lock, names.note), maxNoteLength),
-    acquired_at: timestampIn(firstMember(lock, names.acquired)),
-    expires_at: timestampIn(firstMember(lock, names.expires)),
+    origin: line(nameIn(lock['origin']), maxOriginLength),
+    note: line(nameIn(lock['note']), maxNoteLength),
+    acquired_at: timestampIn(lock['acquired_at']) ?? timestampIn(lock['since']),
+    expires_at: endIn(lock),
     /** A number that grows with every lock, so that writes under an older lock can be rejected. */
     fence: fenceIn(lock),
     raw: lock,
@@ -132,25 +108,25 @@ export function readLock(lock: JsonObject, path: string, sanitizer: Sanitizer) {
 /** Whether a body is a lock, and not a message of a gateway. */
 export function namesLock(body: JsonObject): boolean {
   const lock = lockIn(body);
-  return firstName(lock, [...names.path, ...names.id]) !== undefined || describesHolder(lock);
+  return nameIn(lock['path']) !== undefined || nameIn(lock['id']) !== undefined || describesHolder(lock);
 }
 
-export const lockIn = (body: JsonObject): JsonObject => unwrapped(body, ['lock', 'data', 'result']);
+/** The object itself, or the lock that it wraps. */
+export const lockIn = (body: JsonObject): JsonObject => (isObject(body['lock']) ? body['lock'] : body);
 
 /** The current lock, from the body of a 409, 412 or 423. */
 function holderIn(response: ClientResponse): JsonObject | undefined {
   const body = objectIn(response);
-  const { locks } = body;
-  const [first] = isArray(locks) ? locks : [];
-  const named = [body['lock'], first, asObject(body['error'])['lock']].find(isObject);
+  const { lock, locks } = body;
+  const named = [lock, isArray(locks) ? locks[0] : undefined].find(isObject);
   return named ?? (describesHolder(body) ? body : undefined);
 }
 
 /** The characters of an entity tag, RFC 9110 section 8.8.3. Any other id cannot be sent as proof. */
 const opaqueTag = /^[\x21\x23-\x7e\x80-\xff]{1,1024}$/;
 
-function nameLike(pattern: RegExp, lock: JsonObject, of: readonly string[]): string | undefined {
-  const name = firstName(lock, of);
+function nameLike(pattern: RegExp, json: Json | undefined): string | undefined {
+  const name = nameIn(json);
   return name !== undefined && pattern.test(name) ? name : undefined;
 }
 
@@ -160,23 +136,22 @@ const strongEtag = (etag: string | undefined): string | undefined =>
 
 /** Some services omit the quotes in a body. */
 function etagIn(lock: JsonObject): string | undefined {
-  const tag = firstName(lock, ['etag', 'ETag'])?.replace(/^"(.*)"$/s, '$1');
+  const tag = nameIn(lock['etag'])?.replace(/^"(.*)"$/s, '$1');
   return tag !== undefined && opaqueTag.test(tag) ? `"${tag}"` : undefined;
 }
 
 /** Some services send large numbers as strings. A number that is no longer exact protects nothing. */
 function fenceIn(lock: JsonObject): number | undefined {
-  const number = Number(nameLike(/^\d{1,16}$/, lock, names.fence));
+  const number = Number(nameLike(/^\d{1,16}$/, lock['fence']));
   return Number.isSafeInteger(number) ? number : undefined;
 }
 
-const describesHolder = (body: JsonObject): boolean =>
-  ownerIn(body) !== undefined || timestampIn(firstMember(body, names.expires)) !== undefined;
+const describesHolder = (body: JsonObject): boolean => ownerIn(body) !== undefined || endIn(body) !== undefined;
 
-function ownerIn(lock: JsonObject): string | undefined {
-  const owner = firstMember(lock, names.owner);
-  return isObject(owner) ? firstName(owner, names.person) : nameIn(owner);
-}
+const ownerIn = ({ owner, locked_by }: JsonObject): string | undefined => nameIn(owner) ?? nameIn(locked_by);
+
+const endIn = ({ expires_at, expires }: JsonObject): string | undefined =>
+  timestampIn(expires_at) ?? timestampIn(expires);
 
 /** The files with a newer version: a lease names all of its files, and a lock its own. */
 export const outdatedIn = ({ outdated }: JsonObject, sanitizer: Sanitizer): readonly Outdated[] =>
@@ -185,8 +160,8 @@ export const outdatedIn = ({ outdated }: JsonObject, sanitizer: Sanitizer): read
 /** Undefined if the value does not name a path and a branch. */
 function readOutdated(value: Json | undefined, sanitizer: Sanitizer): Outdated | undefined {
   const outdated = asObject(value);
-  const line = (name: string): string => sanitizer.line(firstName(outdated, [name]) ?? '', maxNameLength);
-  const path = firstName(outdated, ['path']);
+  const line = (name: string): string => sanitizer.line(nameIn(outdated[name]) ?? '', maxNameLength);
+  const path = nameIn(outdated['path']);
   const branch = line('branch');
   if (path === undefined || branch === '') return undefined;
   return {

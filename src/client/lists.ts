@@ -1,7 +1,7 @@
 import type { LockPath } from '../interface/lock-path.ts';
 import type { WorkspaceId } from './access.ts';
 import { inParallel } from './in-parallel.ts';
-import { asObject, firstName, type Json, type JsonObject } from './json.ts';
+import { asObject, type Json, type JsonObject, nameIn } from './json.ts';
 import { type FoundLock, type KnownLock, readListedLock } from './known-lock.ts';
 import { type List, readPages } from './pages.ts';
 import { expectFound } from './refusal.ts';
@@ -17,15 +17,16 @@ export interface NamedEntry {
 
 /** Reads entries that are plain names, or objects with a name under one of these keys. */
 const readNamed =
-  (names: readonly string[]) =>
+  (...keys: readonly string[]) =>
   (entry: Json): NamedEntry | undefined => {
-    const name = typeof entry === 'string' ? entry : firstName(asObject(entry), names);
-    if (name === undefined || name === '') return undefined;
-    return { name: plainName(name), raw: asObject(entry) };
+    const raw = asObject(entry);
+    const candidates = typeof entry === 'string' ? [entry] : keys.map((key) => raw[key]);
+    const name = candidates.map(nameIn).find((each) => each !== undefined);
+    return name === undefined ? undefined : { name: plainName(name), raw };
   };
 
-const readWorkspace = readNamed(['id', 'workspace_id', 'workspaceId', 'name', 'slug']);
-const readBranch = readNamed(['name', 'branch', 'ref', 'id']);
+const readWorkspace = readNamed('id', 'workspace_id', 'name');
+const readBranch = readNamed('name', 'branch');
 
 interface LockListRequest {
   readonly workspace: WorkspaceId;
@@ -81,7 +82,7 @@ export const createLists = (context: ClientContext) => ({
   },
 });
 
-const ownerIn = (response: ClientResponse): string | undefined => firstName(objectIn(response), ['owner']);
+const ownerIn = (response: ClientResponse): string | undefined => nameIn(objectIn(response)['owner']);
 
 type Lists = Pick<ReturnType<typeof createLists>, 'listLocks'>;
 

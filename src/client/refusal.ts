@@ -1,5 +1,5 @@
 import { problemTypePrefix } from '../interface/problem.ts';
-import { asArray, asObject, firstName, type Json, type JsonObject, nameIn } from './json.ts';
+import { asArray, asObject, type Json, type JsonObject, nameIn } from './json.ts';
 import { namesHolder, outdatedIn } from './known-lock.ts';
 import { type ClientResponse, headerOf, objectIn } from './response.ts';
 import type { Sanitizer } from './sanitizer.ts';
@@ -29,18 +29,16 @@ export const isOwnProblem = (response: ClientResponse, name = ''): boolean =>
   nameIn(objectIn(response)['type'])?.startsWith(problemTypePrefix + name) === true;
 
 /**
- * Whether a 409 means that an earlier request with the same Idempotency-Key is still running. If it names neither that
- * nor a lock, this is assumed only for a key that may have arrived before: for a new key, it would make no sense.
+ * Whether a 409 means that an earlier request with the same Idempotency-Key is still running. If it names no lock, but
+ * the key or a time to retry, this is assumed for a key that may have arrived before.
  */
 export function isStillRunning(response: ClientResponse, keyMayHaveArrived: boolean): boolean {
   if (response.status !== 409) return false;
-  const body = objectIn(response);
-  const type = nameIn(body['type']) ?? '';
   if (isOwnProblem(response)) return isOwnProblem(response, 'request-in-progress');
-  if (namesHolder(response)) return false;
-  const message = `${type} ${rawMessageOf(body) ?? ''}`;
-  if (/idempoten/i.test(message) && /progress|running|outstanding|process|concurrent/i.test(message)) return true;
-  return keyMayHaveArrived && headerOf(response, 'retry-after') !== undefined;
+  if (!keyMayHaveArrived || namesHolder(response)) return false;
+  const body = objectIn(response);
+  const text = `${nameIn(body['type'])} ${rawMessageOf(body)}`;
+  return headerOf(response, 'retry-after') !== undefined || /idempoten/i.test(text);
 }
 
 /** The reason why a success is not the requested resource; undefined if it is. */
@@ -108,8 +106,8 @@ const maxFields = 5;
 function fieldsOf(body: Json, sanitizer: Sanitizer): readonly RefusedField[] {
   const { errors } = asObject(body);
   const found = asArray(errors).flatMap((error) => {
-    const detail = nameIn(error) ?? firstName(asObject(error), ['detail', 'message']);
-    const pointer = firstName(asObject(error), ['pointer', 'field'])?.replace(/^#?\//, '');
+    const detail = nameIn(error) ?? nameIn(asObject(error)['detail']);
+    const pointer = nameIn(asObject(error)['pointer'])?.replace(/^#?\//, '');
     const field = pointer === undefined || pointer === '' ? undefined : sanitizer.line(pointer, maxDetailLength);
     return detail === undefined ? [] : { field, detail: sanitizer.line(detail, maxDetailLength) };
   });
@@ -126,29 +124,19 @@ function messageOf(body: Json, sanitizer: Sanitizer): string | undefined {
 /** The message of an error body, in the words of its sender, unchanged. */
 export function rawMessageOf(body: Json): string | undefined {
   if (typeof body === 'string') return nameIn(body);
-  const object = asObject(body);
-  const error = object['error'];
-  const nested = asObject(error);
+  const { detail, title, error, message, error_description } = asObject(body);
+  // `error` is often only a code or the name of the status, with a sentence in another field.
+  const parts = [error, message, error_description].map(nameIn).filter((part) => part !== undefined);
   return (
-    firstName(object, ['detail', 'title']) ??
-    firstName(nested, ['message', 'detail', 'title', 'code']) ??
-    // `error` is often only a code or the name of the status, with a sentence in another field.
-    joinDistinct(nameIn(error), firstName(object, ['message', 'error_description']))
+    nameIn(detail) ?? nameIn(title) ?? nameIn(asObject(error)['message']) ?? nameIn([...new Set(parts)].join(': '))
   );
 }
-
-const idNames = ['request_id', 'requestId'];
-const idHeaders = ['x-request-id', 'request-id', 'x-amzn-requestid', 'cf-ray'];
 
 const maxIdLength = 128;
 
 /** The id of the request in the log of the service or its proxy. */
 function requestIdOf(response: ClientResponse): string | undefined {
-  const body = objectIn(response);
-  const id =
-    firstName(body, idNames) ??
-    firstName(asObject(body['error']), idNames) ??
-    idHeaders.map((name) => headerOf(response, name)).find((value) => value !== undefined);
+  const id = nameIn(objectIn(response)['request_id']) ?? headerOf(response, 'x-request-id');
   return id === undefined ? undefined : response.sanitizer.line(id, maxIdLength);
 }
 
@@ -168,8 +156,3 @@ function redirectTarget(response: ClientResponse): string | undefined {
   const { protocol, host, pathname } = new URL(location, baseUrl);
   return response.sanitizer.line(`${protocol}//${host}${pathname}`, 300);
 }
-
-const joinDistinct = (...parts: readonly (string | undefined)[]): string | undefined => {
-  const texts = [...new Set(parts.filter((part) => part !== undefined))];
-  return texts.length === 0 ? undefined : texts.join(': ');
-};

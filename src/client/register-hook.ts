@@ -1,5 +1,5 @@
 import type { WorkspaceId } from './access.ts';
-import { asObject, firstName, type JsonObject, nameIn, unwrapped } from './json.ts';
+import { asObject, type JsonObject, nameIn } from './json.ts';
 import { expectResource } from './refusal.ts';
 import { type CallLimits, type ClientContext, expectSuccess } from './request.ts';
 import { objectIn } from './response.ts';
@@ -13,8 +13,6 @@ export interface RegisterHookRequest {
   /** More members of the request. The fields above take precedence. */
   readonly options?: JsonObject | undefined;
 }
-
-const idNames = ['id', 'hook_id', 'hookId', 'webhook_id'];
 
 export const createRegisterHook =
   ({ call, endpoints }: ClientContext) =>
@@ -33,8 +31,8 @@ export const createRegisterHook =
       within,
     );
     const { response } = expectSuccess(result);
-    const hook = hookIn(objectIn(response));
-    const id = firstName(hook, idNames);
+    const hook = objectIn(response);
+    const id = nameIn(hook['id']);
     return {
       hook_id: id === undefined ? undefined : plainName(id),
       /** The service reports that it replaced an existing hook. */
@@ -53,6 +51,4 @@ const secretsIn = (body: JsonObject): readonly string[] => [
 const textsIn = (object: JsonObject): readonly string[] =>
   Object.values(object).filter((value) => typeof value === 'string');
 
-const isHook = (body: JsonObject): boolean => firstName(hookIn(body), [...idNames, 'url']) !== undefined;
-
-const hookIn = (body: JsonObject): JsonObject => unwrapped(body, ['hook', 'webhook', 'data']);
+const isHook = ({ id, url }: JsonObject): boolean => nameIn(id) !== undefined || nameIn(url) !== undefined;

@@ -1,6 +1,6 @@
 import type { WorkspaceId } from './access.ts';
 import { resolveLink } from './endpoints.ts';
-import { firstName, type Json, type JsonObject, nameIn, unwrapped } from './json.ts';
+import { type Json, type JsonObject, nameIn } from './json.ts';
 import { expectResource, rawMessageOf, retryAfterIn } from './refusal.ts';
 import { type AnsweredCall, type CallLimits, type ClientContext, expectSuccess } from './request.ts';
 import { headerOf, objectIn } from './response.ts';
@@ -18,7 +18,7 @@ type SyncState = 'running' | 'succeeded' | 'failed';
 
 export function createSync({ call, endpoints }: ClientContext) {
   function statusTargetIn({ response }: AnsweredCall, from: string): string | undefined {
-    const links = [headerOf(response, 'location'), firstName(syncIn(objectIn(response)), ['status_url'])];
+    const links = [headerOf(response, 'location'), nameIn(objectIn(response)['status_url'])];
     const resolved = links
       .filter((link) => link !== undefined)
       .map((link) => resolveLink(link, from, response.baseUrl));
@@ -48,7 +48,7 @@ export function createSync({ call, endpoints }: ClientContext) {
 }
 
 function readReport({ response }: AnsweredCall) {
-  const body = syncIn(objectIn(response));
+  const body = objectIn(response);
   return {
     ...readSync(body, response.sanitizer),
     clone_url: cloneUrlIn(body, response.baseUrl),
@@ -58,28 +58,26 @@ function readReport({ response }: AnsweredCall) {
 }
 
 const maxStatusLength = 64;
-const idNames = ['sync_id', 'id'];
-const statusNames = ['status', 'state'];
 
 export function readSync(body: JsonObject, sanitizer: Sanitizer) {
-  const name = (names: readonly string[]): string | undefined => {
-    const text = firstName(body, names);
+  const name = (member: string): string | undefined => {
+    const text = nameIn(body[member]);
     return text === undefined ? undefined : plainName(text);
   };
   const error = errorIn(body, sanitizer);
-  const status = sanitizer.line(firstName(body, statusNames) ?? 'unknown', maxStatusLength);
+  const status = sanitizer.line(nameIn(body['status']) ?? 'unknown', maxStatusLength);
   return {
-    sync_id: name(idNames),
+    sync_id: name('sync_id'),
     status,
     state: stateOf(status, error),
-    branch: name(['branch']),
+    branch: name('branch'),
     estimated_objects: countIn(body['estimated_objects']),
     received_objects: countIn(body['received_objects']),
     /** Bytes of LFS objects. */
     received_bytes: countIn(body['received_bytes']),
     total_bytes: countIn(body['total_bytes']),
     missing_objects: countIn(body['missing_objects']),
-    head: name(['head', 'commit', 'revision']),
+    head: name('head'),
     error,
   };
 }
@@ -114,14 +112,8 @@ const countIn = (count: Json | undefined): number | undefined =>
 const maxErrorLength = 500;
 
 function errorIn(body: JsonObject, sanitizer: Sanitizer): string | undefined {
-  const message =
-    rawMessageOf({ error: body['error'] ?? null }) ?? firstName(body, ['error_message', 'failure_reason']);
+  const message = rawMessageOf({ error: body['error'] ?? null });
   return message === undefined ? undefined : nameIn(sanitizer.line(message, maxErrorLength));
 }
 
-const syncIn = (body: JsonObject): JsonObject => unwrapped(body, ['sync', 'data']);
-
-const expectSync = expectResource(
-  'sync',
-  (body) => firstName(syncIn(body), [...idNames, ...statusNames]) !== undefined,
-);
+const expectSync = expectResource('sync', ({ sync_id, status }) => (nameIn(sync_id) ?? nameIn(status)) !== undefined);

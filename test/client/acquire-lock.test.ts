@@ -50,7 +50,6 @@ describe('the request for a lock', () => {
   test.each([
     ['201 with the lock', json(201, ours, { etag: '"l1"' }), { ...stated, raw: ours }],
     ['200 with the lock in a wrapper', json(200, { lock: ours }, { etag: '"l1"' }), { ...stated, raw: ours }],
-    ['202 with the lock in data', json(202, { data: ours }, { etag: '"l1"' }), stated],
     ['an ETag in the body', json(201, { ...ours, etag: '"l1"' }), stated],
     ['an ETag other than the id', json(201, ours, { etag: '"v-9"' }), { ...stated, etag: '"v-9"' }],
     ['an ETag without quotes', json(201, ours, { etag: 'v9' }), { ...stated, etag: 'v9' }],
@@ -101,11 +100,9 @@ describe.each([409, 423])('a path held by another job, reported with %i', (statu
   test.each<[string, Answer, object | undefined, number?]>([
     ['a problem with the lock', problem(status, locked, { 'retry-after': '9' }), holder, 9_000],
     ['a list of locks', json(status, { locks: [holder] }), known],
-    ['a lock in the error', json(status, { error: { message: 'Held', lock: holder } }), known],
     ['the body itself', json(status, { message: 'Held', ...known }), { ...known, path: hero, type: undefined }],
     ['a body that is problem details', problem(status, { type: 'https://x/locked', owner: 'grace' }), grace],
     ['the name of the holder', json(status, { error: 'locked', locked_by: 'grace' }), grace],
-    ['a holder with a name', json(status, { holder: { name: 'grace' } }), grace],
     ['a problem without the lock', problem(status, { detail: 'Held.' }, { 'retry-after': '30' }), undefined, 30_000],
   ])('is recognized at once from %s', async (_, answer, its, retryAfterMs) => {
     const { result, client } = await acquire(answer, unmarked);

@@ -112,9 +112,7 @@ const table: Readonly<Record<string, Row>> = {
   'lock: 201 {}': granting(json(201, {})),
   'lock: 204': granting(nothing(204)),
   'lock: 200 true': granting(json(200, true)),
-  'lock: 201 with a wrapped lock and an ETag': granting(
-    json(201, { lock: { lock_id: 7, file: hero } }, { etag: '"7"' }),
-  ),
+  'lock: 201 with a wrapped lock and an ETag': granting(json(201, { lock: { id: 7, path: hero } }, { etag: '"7"' })),
   'the pages of the product: a queued sync, advisory locks, and a list by holder and time': {
     service: {
       synced: json(202, { sync_id: 'sync_7f2c9a', status: 'queued', branch: 'main', estimated_objects: 1284 }),
@@ -145,7 +143,7 @@ const table: Readonly<Record<string, Row>> = {
   'held: 409 {"error"}': heldWith(json(409, { error: 'file is locked by grace' }), 'is held'),
   'held: 409 empty': heldWith(nothing(409), 'is held'),
   'held: 423 {"message"}': heldWith(json(423, { message: 'Locked' }), 'is held'),
-  'held: 409 with a holder': heldWith(json(409, { error: { lock: { owner: 'grace' } } }), 'is held by grace'),
+  'held: 409 with a holder': heldWith(json(409, { lock: { owner: 'grace' } }), 'is held by grace'),
   'wait: 409, then 201 {}': {
     service: { freeAt: 1 },
     heldByOthers: [hero],
@@ -270,8 +268,8 @@ const table: Readonly<Record<string, Row>> = {
     service: { locks: () => json(200, { ok: true }) },
     steps: [{ with: listing.with, fails: 'it contains no list' }],
   },
-  'list-workspaces: {"data"} with slugs': {
-    service: { workspaces: json(200, { data: [{ slug: 'game' }] }) },
+  'list-workspaces: {"data"} with names': {
+    service: { workspaces: json(200, { data: [{ name: 'game' }] }) },
     steps: [{ with: { operation: 'list-workspaces' }, outputs: { count: '1' } }],
   },
   'list-branches: 404 {"error"}': {
