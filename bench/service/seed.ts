@@ -122,7 +122,6 @@ const lockRow = (index: number): LockRow => ({
   folded_path: null,
   from_lfs: 0,
   branch: null,
-  delay_ms: 0,
   lease_id: null,
 });
 

@@ -53,7 +53,6 @@ export async function withPicturedService(
     port: 0,
     allowFileRemotes: false,
     windowsPaths: false,
-    lockDelay: { seconds: 0 },
     syncTimeout: { seconds: 60 },
     drainDelay: { seconds: 0 },
     drainTimeout: { seconds: 10 },

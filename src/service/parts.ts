@@ -40,7 +40,6 @@ export interface ServiceOptions {
   readonly port: number;
   readonly allowFileRemotes: boolean;
   readonly windowsPaths: boolean;
-  readonly lockDelay: Duration;
   /** Time to keep accepting connections after /readyz starts failing, until proxies stop opening them. */
   readonly drainDelay: Duration;
   readonly drainTimeout: Duration;

@@ -105,7 +105,7 @@ export async function startTestService(kind: DatabaseKind, options: RunningServi
     metrics,
     log: pino({ level: 'debug' }, { write: (line: string) => lines.push(line) }),
     ...{ host: '127.0.0.1', port: 0, allowFileRemotes, windowsPaths: false },
-    ...{ lockDelay: { seconds: 0 }, drainDelay: { seconds: 0 }, drainTimeout: { seconds: 10 } },
+    ...{ drainDelay: { seconds: 0 }, drainTimeout: { seconds: 10 } },
     ...{ syncTimeout: { seconds: 60 }, freeDisk: endlessDisk, keepAudit: undefined, rateLimit: shippedRateLimit },
     trustedProxies: trustedProxies.map(cidr),
     ...(publicUrl && { publicUrl }),

@@ -9,7 +9,7 @@ import { mapInSlices } from '../runtime/map-in-slices.ts';
 import type { Storage } from '../storage/storage.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
 import type { Lease, waitingLeaseSchema } from './lease-schemas.ts';
-import { appliedWait, obstacleOf, obstacleText, outdatedRefusal, retryAfterSeconds } from './lock-responses.ts';
+import { appliedWait, obstacleText, outdatedRefusal, retryAfterSeconds } from './lock-responses.ts';
 
 export async function putLeaseResponse(
   storage: Storage,
@@ -28,7 +28,7 @@ export async function putLeaseResponse(
       const { paths, count, remainingSeconds, queue, waitedSeconds } = decision;
       const headers = { 'retry-after': retryAfterSeconds(remainingSeconds), ...appliedWait(waitedSeconds) };
       if (queue !== undefined) return jsonApiResponse(202, waitingLease(id, paths, queue), headers);
-      const locks = paths.flatMap(({ lock }) => (lock?.isActive ? toLock(lock) : []));
+      const locks = paths.flatMap(({ lock }) => (lock ? toLock(lock) : []));
       const more = count > 1 ? ` ${count - 1} more of the paths ${count === 2 ? 'is' : 'are'} not free.` : '';
       throw new Refusal('locked', `${obstacleText(decision)}${more}`, { locks, blocked: count, headers });
     }
@@ -45,7 +45,7 @@ export const waitingLease = (
   queue: QueuePosition,
 ): Resource<typeof waitingLeaseSchema> => ({
   ...{ id, state: 'waiting', queue },
-  blocked: paths.map(({ path, lock }) => ({ path, ...(lock && obstacleOf(lock)) })),
+  blocked: paths.map(({ path, lock }) => ({ path, ...(lock && { lock: toLock(lock) }) })),
 });
 
 /** Only its owner gets it: it has the secret properties of a pool. */

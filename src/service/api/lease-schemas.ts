@@ -3,7 +3,6 @@ import { maxLeasePaths, maxNoteLength } from '../../interface/lock-path.ts';
 import { describedNewPath, lockRequestSchema, parsedBy } from '../contract/request-fields.ts';
 import {
   asOfField,
-  closedUntilField,
   lockSchema,
   lostLockSchema,
   outdatedSchema,
@@ -103,12 +102,9 @@ export const waitingLeaseSchema = z
     id: z.string(),
     state: z.literal('waiting'),
     queue: queueSchema.openapi({ description: 'The place among all requests that wait for one of its paths.' }),
-    blocked: z
-      .array(z.object({ path: lockSchema.shape.path, lock: lockSchema.optional(), closed_until: closedUntilField }))
-      .openapi({
-        description:
-          'The first of the paths that are not free. One with neither lock nor closed_until is kept for another request.',
-      }),
+    blocked: z.array(z.object({ path: lockSchema.shape.path, lock: lockSchema.optional() })).openapi({
+      description: 'The first of the paths that are not free. One without a lock is kept for another request.',
+    }),
   })
   .openapi('WaitingLease');
 

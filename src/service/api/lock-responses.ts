@@ -10,10 +10,9 @@ import {
   unavailable,
 } from '../contract/response.ts';
 import { entityTag, type RenewDecision, type RenewRequest } from '../locks/change-lock.ts';
-import { type StoredLock, toLock } from '../locks/find.ts';
+import { toLock } from '../locks/find.ts';
 import type { Acquisition } from '../locks/locks.ts';
 import type { Blocked } from '../locks/take.ts';
-import { asTimestamp } from '../storage/timestamp.ts';
 
 /** The lock, or why there is none. */
 export function acquiredLock(
@@ -29,13 +28,11 @@ export function acquiredLock(
     case 'blocked': {
       const { paths, queue, remainingSeconds, waitedSeconds } = acquisition;
       const lock = paths[0]?.lock;
-      // Nothing opens a closed path earlier. A place in line is kept for longer than the longest wait.
-      const retryAfter = lock?.isActive === false ? String(remainingSeconds) : retryAfterSeconds(remainingSeconds);
       const sameFile = lock === undefined || lock.path === path ? '' : ` On Windows, ${path} is the same file.`;
       throw new Refusal('locked', `${obstacleText(acquisition)}${sameFile}`, {
-        ...(lock && obstacleOf(lock)),
+        ...(lock && { lock: toLock(lock) }),
         queue,
-        headers: { 'retry-after': retryAfter, ...appliedWait(waitedSeconds) },
+        headers: { 'retry-after': retryAfterSeconds(remainingSeconds), ...appliedWait(waitedSeconds) },
       });
     }
     case 'outdated':
@@ -107,12 +104,6 @@ const maxRetryAfterSeconds = 5;
 export const retryAfterSeconds = (remainingSeconds: number): string =>
   String(Math.max(1, Math.min(remainingSeconds, maxRetryAfterSeconds)));
 
-/** A lock, or if it has expired, the time until which its path stays closed. */
-export const obstacleOf = (found: StoredLock) =>
-  found.isActive ? { lock: toLock(found) } : { closed_until: closedUntil(found) };
-
-const closedUntil = ({ expires_at, delay_ms }: StoredLock) => asTimestamp(expires_at + delay_ms);
-
 /** What keeps the first of the paths from a request. */
 export function obstacleText({ paths: [first], next }: Blocked): string {
   const lock = first?.lock;
@@ -120,9 +111,7 @@ export function obstacleText({ paths: [first], next }: Blocked): string {
     const run = next?.origin ? ` (${next.origin})` : '';
     return `${first?.path} is free, but ${next?.owner}${run} is first in line for it.`;
   }
-  return lock.isActive
-    ? `${lock.path} is ${heldBy(toLock(lock))}.`
-    : `The lock of ${lock.owner} on ${lock.path} expired. The path is closed until ${closedUntil(lock)}.`;
+  return `${lock.path} is ${heldBy(toLock(lock))}.`;
 }
 
 export const heldBy = ({ owner, expires_at, origin, note }: Lock): string =>

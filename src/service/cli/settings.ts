@@ -4,7 +4,6 @@ import { isLoopback } from '../../interface/loopback.ts';
 import { accepted, oneOf, type Parsed, refused, textOf, wholeNumber } from '../../interface/parsed.ts';
 import type { RateLimit } from '../access/access.ts';
 import { type Cidr, parseCidr } from '../platform/ip-address.ts';
-import { parseLockDelay } from '../workspaces/settings.ts';
 import { commonFlags, parseFolder } from './storage-command.ts';
 
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
@@ -32,12 +31,6 @@ export const serveFlags = {
   ),
   allowFileRemotes: toggle('allow workspaces to mirror repositories on this machine'),
   windowsPaths: toggle('reject locks on paths that differ from a locked path only in case'),
-  lockDelay: withDefault(
-    'DURATION',
-    'how long a path stays closed after its lock has expired, at most 60s; not after a release',
-    parseLockDelay,
-    '0s',
-  ),
   allowHookNetwork: list('CIDR', 'private network for webhooks and OIDC issuers; repeatable', parseCidr),
   syncTimeout: withDefault(
     'DURATION',

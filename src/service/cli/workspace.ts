@@ -1,7 +1,7 @@
 import { CommandError } from '../../command/command.ts';
 import { deliberateToggle, type FlagValues, optional, required, toggle } from '../../command/flags.ts';
 import { textTable } from '../../command/print.ts';
-import { formatDuration, milliseconds, parseTtl } from '../../interface/duration.ts';
+import { formatDuration, parseTtl } from '../../interface/duration.ts';
 import { pluralize } from '../../interface/format.ts';
 import { accepted, type Parsed } from '../../interface/parsed.ts';
 import { createGit } from '../git/git.ts';
@@ -9,14 +9,7 @@ import { GitError } from '../git/git-error.ts';
 import { parseRemote, type Remote } from '../git/remote.ts';
 import { removeWorkspaceFiles } from '../startup-cleanup.ts';
 import { removeWorkspaceInBatches } from '../workspaces/remove-workspace.ts';
-import {
-  defaultLfsLockTtl,
-  latestMode,
-  lfsMode,
-  parseBranchPatterns,
-  parseLfsUrl,
-  parseLockDelay,
-} from '../workspaces/settings.ts';
+import { defaultLfsLockTtl, latestMode, lfsMode, parseBranchPatterns, parseLfsUrl } from '../workspaces/settings.ts';
 import { parseWorkspaceId } from '../workspaces/workspace-id.ts';
 import {
   addWorkspace,
@@ -65,12 +58,6 @@ const settingFlags = {
     "which LFS objects a sync fetches: those of the branch's head, or none",
     lfsMode.parse,
     `default ${lfsMode.default}`,
-  ),
-  lockDelay: optional(
-    'DURATION',
-    'how long a path stays closed after its lock has expired, at most 60s; not after a release; none for that of the service',
-    orNone(parseLockDelay),
-    'default that of the service',
   ),
   latest: optional(
     'WHAT',
@@ -127,7 +114,7 @@ const workspaceUpdate = defineStorageCommand({
   example: 'game --desk-ttl 14d',
   check: (flags) =>
     flags.remote === undefined && Object.keys(settingsOf(flags)).length === 0
-      ? ['There is nothing to change. Set --remote, a flag for Git LFS, --lock-delay, --latest or --latest-branches.']
+      ? ['There is nothing to change. Set --remote, a flag for Git LFS, --latest or --latest-branches.']
       : [],
   async run({ flags, arguments: { workspace: id }, environment }, storage) {
     const checked = await checkRemote(flags, environment, 'changed');
@@ -229,7 +216,6 @@ const settingsOf = (flags: FlagValues<typeof settingFlags>): Partial<WorkspaceSe
   ...(flags.deskTtl && { desk_ttl: formatDuration(flags.deskTtl) }),
   ...(flags.lfsUrl !== undefined && { lfs_url: flags.lfsUrl }),
   ...(flags.lfs && { lfs_mode: flags.lfs }),
-  ...(flags.lockDelay !== undefined && { lock_delay_ms: flags.lockDelay && milliseconds(flags.lockDelay) }),
   ...(flags.latest && { latest: flags.latest }),
   ...(flags.latestBranches && { latest_branches: JSON.stringify(flags.latestBranches) }),
 });

@@ -37,8 +37,7 @@ export interface Once<Result> {
 export const onceResponse = ({ result, replayed }: Once<ApiResponse>): ApiResponse =>
   replayed ? { ...result, headers: { ...result.headers, 'idempotency-replayed': 'true' } } : result;
 
-interface RefusalExtras
-  extends Pick<Problem, 'errors' | 'lock' | 'closed_until' | 'locks' | 'blocked' | 'lost' | 'outdated' | 'queue'> {
+interface RefusalExtras extends Pick<Problem, 'errors' | 'lock' | 'locks' | 'blocked' | 'lost' | 'outdated' | 'queue'> {
   readonly headers?: Readonly<Record<string, string>>;
 }
 

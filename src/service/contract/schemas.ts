@@ -169,11 +169,6 @@ export const lostLockSchema = z
   })
   .openapi('LostLock');
 
-/** See --lock-delay. */
-export const closedUntilField = timestamp.optional().openapi({
-  description: 'Nobody holds the path: its last lock has expired, and nobody gets another one before this time.',
-});
-
 export const queueSchema = z.object({ position: z.int(), length: z.int() });
 
 export const problemSchema = z
@@ -186,7 +181,6 @@ export const problemSchema = z
     errors: z.array(z.object({ pointer: z.string().openapi({ example: '#/ttl' }), detail: z.string() })).optional(),
     lock: lockSchema.optional(),
     locks: z.array(lockSchema).optional().openapi({ description: 'The first of the locks in the way of a lease.' }),
-    closed_until: closedUntilField,
     blocked: z.int().optional().openapi({ description: 'The number of paths of the lease that are not free.' }),
     lost: z.array(lostLockSchema).optional().openapi({ description: 'The locks that the lease has lost.' }),
     outdated: z

@@ -88,8 +88,8 @@ async function ask(
   const key = { workspace, path, foldedPath: line.path };
   const [held] = await findLocks(db, now, [key]);
   if (held?.isActive && isOwnLock(held, bearer)) throw refused(`You hold the lock on ${path} already.`);
-  const [next] = held?.isTaken ? [] : await keptFor(db, now, [line]);
-  if (!held?.isTaken && (next === undefined || next.id === id)) {
+  const [next] = held?.isActive ? [] : await keptFor(db, now, [line]);
+  if (!held?.isActive && (next === undefined || next.id === id)) {
     throw refused(`${path} is free, and not kept for anyone else. Lock it.`);
   }
   const request: WaitRequest = {

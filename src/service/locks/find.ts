@@ -45,12 +45,11 @@ const selectByPath = batchQuery((db, members, now) => selectBy(db, members, now,
 /** Locks on the path, and locks on its other spellings that keep it from others. */
 const selectBySpellings = batchQuery((db, members, now) =>
   selectBy(db, members, now, 'path', 'path').unionAll(
-    selectBy(db, members, now, 'folded_path', 'foldedPath').where(isTaken(now)),
+    selectBy(db, members, now, 'folded_path', 'foldedPath').where(isActive(now)),
   ),
 );
 
-/** Whether a lock keeps its path from others. */
-export const isTaken = (now: Now) => sql<boolean>`locks.expires_at + locks.delay_ms > ${now}`;
+export const isActive = (now: Now) => sql<boolean>`locks.expires_at > ${now}`;
 
 /** The lock on each path, in input order; with a folded path, otherwise one that keeps it from others and differs only in case. */
 export async function findLocks(
@@ -59,8 +58,8 @@ export async function findLocks(
   keys: readonly LockKey[],
 ): Promise<readonly (StoredLock | undefined)[]> {
   /** The lock with the highest rank counts, because it is the last one of its key. */
-  const rankOf = ({ index, path, remaining, delay_ms }: SelectedLock): number =>
-    (remaining + delay_ms > 0 ? 2 : 0) + (path === keys[index]?.path ? 1 : 0);
+  const rankOf = ({ index, path, remaining }: SelectedLock): number =>
+    (remaining > 0 ? 2 : 0) + (path === keys[index]?.path ? 1 : 0);
   const isFolded = keys.some(({ foldedPath }) => foldedPath !== undefined);
   const found = await (isFolded ? selectBySpellings : selectByPath)(db, now, keys);
   const ranked = found.toSorted((one, other) => rankOf(one) - rankOf(other));
@@ -70,15 +69,11 @@ export async function findLocks(
 type SelectedLock = LockRow & { readonly index: number; readonly remaining: number };
 
 function foundLock({ index: _, remaining, ...lock }: SelectedLock) {
-  const opensInMs = remaining + lock.delay_ms;
   return {
     ...lock,
     /** False if the lock has expired and its row has not been removed yet. */
     isActive: remaining > 0,
     remainingMs: remaining,
-    /** Also true for an expired lock whose path is still closed: see --lock-delay. */
-    isTaken: opensInMs > 0,
-    opensInMs,
   };
 }
 

@@ -6,7 +6,7 @@ import { batchQuery, insertFrom, numbersOf, textsOf } from '../storage/batch-que
 import { keptForMs, removeBeyond, removeOld } from '../storage/remove-old.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
-import { isTaken, lastSortKey, type RecordedLock, toLock } from './find.ts';
+import { lastSortKey, type RecordedLock, toLock } from './find.ts';
 
 /** How locks end. Renewals are not recorded: a long job has many of them. */
 export const lockEnds = ['released', 'force-released', 'expired'] as const;
@@ -90,9 +90,9 @@ const maxDeliveriesAtOnce = 500;
 const maxLookedAt = 10_000;
 
 /**
- * Removes expired locks whose paths are open again, and queues their events, in one transaction per workspace, so that a
- * workspace with many does not delay others. It is not urgent: these locks block nobody. Returns the number of removed
- * locks; if not 0, more may remain.
+ * Removes expired locks, and queues their events, in one transaction per workspace, so that a workspace with many does
+ * not delay others. It is not urgent: these locks block nobody. Returns the number of removed locks; if not 0, more may
+ * remain.
  */
 export async function removeExpiredLocks({ read, now, commit }: Storage): Promise<number> {
   const workspaces = await read
@@ -139,10 +139,7 @@ export async function removeExpiredLocks({ read, now, commit }: Storage): Promis
 }
 
 /** With a subquery, because PostgreSQL uses the index only if the time is evaluated once. */
-function isOver(now: Now) {
-  const time = sql<number>`(select ${now})`;
-  return sql<boolean>`(expires_at <= ${time} and not ${isTaken(time)})`;
-}
+const isOver = (now: Now) => sql<boolean>`expires_at <= (select ${now})`;
 
 export type RecordedLockPeriod = ReturnType<typeof periodOf>;
 

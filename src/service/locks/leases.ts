@@ -18,9 +18,10 @@ import {
   renewHeld,
   storeLease,
 } from './lease-store.ts';
+import type { LockQuota } from './lock-quota.ts';
 import { placeInLine } from './queue.ts';
 import { type LockRequest, sharedIdOf } from './store-locks.ts';
-import { blockedNow, type LockTerms, type Place, type TakeDecision, take } from './take.ts';
+import { blockedNow, type Place, type TakeDecision, take } from './take.ts';
 import { type Waited, type WaitInLine, type WaitOptions, waitIds } from './wait-in-line.ts';
 import { findWait, keysOfWait, type OnChange, removeWaits } from './waits.ts';
 
@@ -50,15 +51,15 @@ type Ungranted = Exclude<TakeDecision, { readonly kind: 'granted' }>;
 
 export type LeaseDecision = Waited<{ readonly comparison: Compared } & (KnownLease | Ungranted)>;
 
-interface LeasesOptions extends LockTerms {
+interface LeasesOptions {
+  readonly quota: LockQuota;
   readonly storage: Pick<Storage, 'commit' | 'read' | 'now'>;
   readonly keyOf: KeyOf;
   readonly line: WaitInLine;
   readonly onChange: OnChange;
 }
 
-export function createLeases(options: LeasesOptions) {
-  const { storage, line, keyOf, onChange } = options;
+export function createLeases({ storage, quota, line, keyOf, onChange }: LeasesOptions) {
   const { now } = storage;
 
   async function stateOf(db: Database, row: LeaseRow): Promise<KnownLease> {
@@ -97,7 +98,7 @@ export function createLeases(options: LeasesOptions) {
     const wanted = count ?? asked.length;
     if (keys.length < wanted) throw tooFewPaths(count, asked, keys);
     const waitId = waitIds.ofLease({ workspace, id: lease });
-    const [decision] = await take(db, now, [{ ...request, lease, keys, wanted, waitId, place, comparison }], options);
+    const [decision] = await take(db, now, [{ ...request, lease, keys, wanted, waitId, place, comparison }], quota);
     if (decision === undefined) throw new Error('The request was not decided.');
     if (decision.kind !== 'granted') return decision;
     const { locks } = decision;

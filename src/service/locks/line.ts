@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { batchQuery, inputIndex, numberOf, textOf } from '../storage/batch-query.ts';
 import { coalesceReads } from '../storage/coalesce-reads.ts';
 import type { Database, Now } from '../storage/storage.ts';
-import { isTaken, type LinePath } from './find.ts';
+import { isActive, type LinePath } from './find.ts';
 import { isPresent, nameOf, requestGapMs, type WaitRequest } from './waits.ts';
 
 /** A lease may be passed on a free path for this part of its wait. One level of urgency is worth as much. */
@@ -136,13 +136,13 @@ const selectFree = batchQuery((db, members, now) =>
     .orderBy('line.position'),
 );
 
-/** Whether no lock keeps a path of a line from others. A single condition with `or` would read all locks of the workspace. */
+/** Whether no lock is on a path of a line. A single condition with `or` would read all locks of the workspace. */
 export function isFree(now: Now, line: string) {
   const of = (column: string) => sql.ref(`${line}.${column}`);
   return sql<boolean>`(not exists (select 1 from locks where locks.workspace_id = ${of('workspace_id')}
-    and locks.path = ${of('asked_path')} and ${isTaken(now)})
+    and locks.path = ${of('asked_path')} and ${isActive(now)})
     and not exists (select 1 from locks where locks.workspace_id = ${of('workspace_id')}
-    and locks.folded_path = ${of('path')} and ${isTaken(now)}))`;
+    and locks.folded_path = ${of('path')} and ${isActive(now)}))`;
 }
 
 /** How long the others wait for a lease at most, until they look again. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type Duration, milliseconds, type Ttl } from '../../interface/duration.ts';
+import { milliseconds, type Ttl } from '../../interface/duration.ts';
 import { foldCase } from '../../interface/fold-case.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import type { Compared } from '../../interface/resources.ts';
@@ -16,7 +16,7 @@ import { type LockQuery, listLocks } from './list.ts';
 import { createLockQuota, type LockQuotas } from './lock-quota.ts';
 import { endOfLine, listQueue } from './queue.ts';
 import type { LockRequest } from './store-locks.ts';
-import { type LockTerms, type TakeDecision, type TakeRequest, take } from './take.ts';
+import { type TakeDecision, type TakeRequest, take } from './take.ts';
 import { createWaitInLine, type Waited, type WaitOptions, waitIds } from './wait-in-line.ts';
 import { createLockWaiters, type PathState, type Wait } from './waiters.ts';
 import { maxNamedLines, nameOf, type OnChange } from './waits.ts';
@@ -40,8 +40,6 @@ interface LocksOptions {
   readonly storage: Storage;
   readonly idempotency: Idempotency;
   readonly quotas: LockQuotas;
-  /** How long a path stays closed after its lock has expired, in workspaces that do not say it. */
-  readonly lockDelay: Duration;
   /** Whether case does not matter in paths. */
   readonly windowsPaths: boolean;
   readonly metrics: Pick<Metrics, 'refusedLocks' | 'lockWaiters'>;
@@ -54,10 +52,7 @@ const maxFoundAtOnce = 1_000;
 /** The locks of one instance. Each change also notifies waiting clients. */
 export function createLocks(options: LocksOptions) {
   const { storage, idempotency, windowsPaths, metrics, onError } = options;
-  const terms: LockTerms = {
-    quota: createLockQuota(options.quotas, () => performance.now()),
-    delayMs: milliseconds(options.lockDelay),
-  };
+  const quota = createLockQuota(options.quotas, () => performance.now());
   const keyOf = (workspace: string, path: string): LockKey => ({
     ...{ workspace, path, foldedPath: windowsPaths ? foldCase(path) : undefined },
   });
@@ -75,7 +70,7 @@ export function createLocks(options: LocksOptions) {
     const [found, next] = await Promise.all([find({ ...line }), committedKeptFor(storage, line)]);
     // The clock of the database counts: that of this process may differ.
     return {
-      opensInMs: found?.isTaken ? found.opensInMs : undefined,
+      remainingMs: found?.isActive ? found.remainingMs : undefined,
       next: next && { id: next.id, lookAgainMs: lookAgainMs(next) },
     };
   }
@@ -99,7 +94,7 @@ export function createLocks(options: LocksOptions) {
   const line = createWaitInLine({ storage, waiters, onExceeded, onError });
 
   const commitAcquire = idempotency.idempotentBatch<TakeRequest, TakeDecision>({
-    decide: (db, requests) => take(db, storage.now, requests, terms),
+    decide: (db, requests) => take(db, storage.now, requests, quota),
     isDone: ({ kind }) => kind === 'granted',
   });
 
@@ -115,7 +110,7 @@ export function createLocks(options: LocksOptions) {
 
   return {
     ...createAsking({ storage, lineOf, onChange, onError }),
-    leases: createLeases({ ...terms, storage, line, keyOf, onChange }),
+    leases: createLeases({ storage, quota, line, keyOf, onChange }),
     /** With options, the request waits in line, and acquires the lock at its turn. */
     async acquire(
       keyed: KeyedRequest | undefined,

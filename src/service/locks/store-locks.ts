@@ -37,10 +37,9 @@ export async function storeLocks(
   db: Database,
   now: Now,
   grants: readonly Grant[],
-  delayMs: number,
 ): Promise<readonly (readonly RecordedLock[])[]> {
   if (grants.length === 0) return [];
-  const members = membersOf(grants, await raisedFences(db, now, grants), delayMs);
+  const members = membersOf(grants, await raisedFences(db, now, grants));
   // They have ended by the time of the look, even if the clock was set back since then.
   const expired = grants.flatMap(({ replaced }) => replaced);
   if (expired.length > 0) {
@@ -56,7 +55,7 @@ export async function storeLocks(
 }
 
 /** Each has the number and the fence of its first lock. */
-function membersOf(grants: readonly Grant[], fences: Fences, delayMs: number) {
+function membersOf(grants: readonly Grant[], fences: Fences) {
   let ids: string | undefined;
   let number = firstLockNumber;
   return grants.map(({ request, keys }) => {
@@ -66,7 +65,7 @@ function membersOf(grants: readonly Grant[], fences: Fences, delayMs: number) {
     ids ??= newLockIds(at);
     const member = {
       ...{ workspace, type, note, owner: bearer.owner, origin, branch, lease },
-      ...{ fromLfs: fromLfs ? 1 : 0, at, expiresAt: at + ttlMs, delayMs, ids, number, fence, keys },
+      ...{ fromLfs: fromLfs ? 1 : 0, at, expiresAt: at + ttlMs, ids, number, fence, keys },
     };
     number += keys.length;
     return member;
@@ -99,7 +98,7 @@ async function insertLocks(db: Database, now: Now, members: readonly Member[]): 
 }
 
 const texts = ['type', 'owner', 'origin', 'note', 'branch', 'lease', 'ids'] as const;
-const numbers = ['fromLfs', 'at', 'expiresAt', 'delayMs', 'number', 'fence'] as const;
+const numbers = ['fromLfs', 'at', 'expiresAt', 'number', 'fence'] as const;
 
 /** What all locks of a grant share is read once. */
 const insertOf = (isFolded: boolean) =>
@@ -114,16 +113,13 @@ const insertOf = (isFolded: boolean) =>
             sql<string>`coalesce((select id from workspaces where workspaces.id = ${textOf('workspace')}
               and remote <> ${sql.lit(removedRemote)}), '')`.as('workspace'),
             ...numbers.map((name) => numberOf(name).as(name)),
-            // What its workspace says, or the service.
-            sql<number>`coalesce((select lock_delay_ms from workspaces where workspaces.id = ${textOf('workspace')}),
-              ${numberOf('delayMs')})`.as('delay'),
             sql<string>`asked.value -> 'paths'`.as('paths'),
           ]),
       )
       .insertInto('locks')
       .columns([
         ...(['workspace_id', 'path', 'id', 'type', 'owner', 'origin', 'note', 'folded_path'] as const),
-        ...(['branch', 'lease_id', 'from_lfs', 'fence', 'acquired_at', 'expires_at', 'delay_ms'] as const),
+        ...(['branch', 'lease_id', 'from_lfs', 'fence', 'acquired_at', 'expires_at'] as const),
       ])
       .expression((from) => {
         const path = isFolded ? sql<string>`path.value ->> 0` : valueText(db, 'path.value');
@@ -138,7 +134,7 @@ const insertOf = (isFolded: boolean) =>
             sql<string | null>`${isFolded ? sql`path.value ->> 1` : null}`.as('folded'),
             ...(['granted.branch', 'granted.lease', 'granted.fromLfs'] as const),
             sql<number>`granted.fence + ${index}`.as('lockFence'),
-            ...(['granted.at', 'granted.expiresAt', 'granted.delay'] as const),
+            ...(['granted.at', 'granted.expiresAt'] as const),
           ]);
       }),
   );

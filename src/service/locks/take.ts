@@ -42,12 +42,6 @@ export type TakeDecision =
   | { readonly kind: 'outdated'; readonly comparison: Compared }
   | { readonly kind: 'refused'; readonly refusal: Refusal };
 
-export interface LockTerms {
-  readonly quota: LockQuota;
-  /** For workspaces that do not say how long a path stays closed after its lock has expired. */
-  readonly delayMs: number;
-}
-
 /**
  * Decides requests in their order, with the same few queries for any number of them. One that has a place, and finds too
  * few of its paths free, is in line afterwards.
@@ -56,7 +50,7 @@ export async function take(
   db: Database,
   now: Now,
   asked: readonly TakeRequest[],
-  terms: LockTerms,
+  quota: LockQuota,
 ): Promise<readonly TakeDecision[]> {
   const requests = asked.map(withoutRefused);
   const decisions: Decisions = new Map();
@@ -68,7 +62,7 @@ export async function take(
   for (const request of await withoutPlace(db, now, undecided())) {
     decisions.set(request, { kind: 'refused', refusal: placeLost(request) });
   }
-  await grantFree(db, now, undecided(), terms, decisions);
+  await grantFree(db, now, undecided(), quota, decisions);
   const blocked = requests.filter((request) => request.place && decisions.get(request)?.kind === 'blocked');
   if (blocked.length > 0) {
     const joined = await joinLine(db, now, blocked.flatMap(waitOf));
@@ -80,7 +74,7 @@ export async function take(
       const decision = decisions.get(request);
       return request.place?.isFirst && decision?.kind === 'blocked' && decision.next !== undefined;
     });
-    await grantFree(db, now, again, terms, decisions);
+    await grantFree(db, now, again, quota, decisions);
   }
   const left = requests.filter((request) => {
     const kind = decisions.get(request)?.kind;
@@ -125,7 +119,7 @@ async function grantFree(
   db: Database,
   now: Now,
   requests: readonly TakeRequest[],
-  terms: LockTerms,
+  quota: LockQuota,
   decisions: Decisions,
 ): Promise<void> {
   if (requests.length === 0) return;
@@ -152,12 +146,12 @@ async function grantFree(
     owner: bearer.owner,
     count: wanted,
   }));
-  const refusals = await terms.quota(db, now, owners);
+  const refusals = await quota(db, now, owners);
   for (const [index, { request }] of grants.entries()) {
     if (refusals[index]) decisions.set(request, { kind: 'refused', refusal: refusals[index] });
   }
   const granted = grants.filter((_, index) => refusals[index] === undefined);
-  const stored = await storeLocks(db, now, granted, terms.delayMs);
+  const stored = await storeLocks(db, now, granted);
   for (const [index, { request }] of granted.entries()) {
     decisions.set(request, { kind: 'granted', locks: stored[index] ?? [], comparison: request.comparison });
   }
@@ -166,7 +160,7 @@ async function grantFree(
     keys.flatMap((key) => keepers.get(key) ?? []).filter(({ kind }) => kind !== 'request' || place === undefined),
   );
   if (over.length > 0) await removeWaits(db, now, over);
-  await grantFree(db, now, later, terms, decisions);
+  await grantFree(db, now, later, quota, decisions);
 }
 
 /** The locks and the waiting leases on the paths of requests. */
@@ -184,7 +178,7 @@ async function readStates(db: Database, now: Now, requests: readonly Wanted[]): 
   const keys = requests.flatMap((request) => request.keys);
   const lockOn = foundOf(keys, await findLocks(db, now, keys));
   const free = requests.flatMap(({ keys, wanted }) => {
-    const free = keys.filter((key) => !lockOn.get(key)?.isTaken);
+    const free = keys.filter((key) => !lockOn.get(key)?.isActive);
     return free.length < wanted ? [] : free;
   });
   return { lockOn, keepers: foundOf(free, await keptFor(db, now, free.map(linePathOf))) };
@@ -205,7 +199,7 @@ function inTheWay(
   { lockOn, keepers }: PathStates,
 ): { readonly lock?: StoredLock; readonly next?: Next } | undefined {
   const lock = lockOn.get(key);
-  if (lock?.isTaken) return { lock };
+  if (lock?.isActive) return { lock };
   const next = keepers.get(key);
   const isOwn = next?.id === waitId || (next !== undefined && next.kind !== 'request' && next.owner === owner);
   return next === undefined || isOwn ? undefined : { next };
@@ -226,7 +220,7 @@ export interface Blocked {
   /** The first of the paths that are not free, and what is on them: one without a lock is kept for another lease. */
   readonly paths: readonly { readonly path: string; readonly lock?: StoredLock }[];
   readonly count: number;
-  /** Until the first of them opens by itself, up to the longest wait. Rounded up, so that no client retries too early. */
+  /** Until the first of them is free by itself, up to the longest wait. Rounded up, so that no client retries too early. */
   readonly remainingSeconds: number;
   /** A lease that a free path is kept for. */
   readonly next: Next | undefined;
@@ -258,7 +252,7 @@ export function blockedBy(request: Wanted, states: PathStates): Blocked {
     paths: taken.slice(0, maxNamed).map(({ key: { path }, lock }) => ({ path, ...(lock && { lock }) })),
     count: taken.length,
     remainingSeconds: taken.reduce(
-      (least, { lock }) => Math.min(least, lock === undefined ? 1 : Math.ceil(lock.opensInMs / 1_000)),
+      (least, { lock }) => Math.min(least, lock === undefined ? 1 : Math.ceil(lock.remainingMs / 1_000)),
       maxWaitSeconds,
     ),
     next: taken.find(({ next }) => next !== undefined)?.next,

@@ -33,8 +33,8 @@ type EndWait = (outcome: WaitOutcome) => void;
 
 /** A path as it is in the database. */
 export interface PathState {
-  /** Milliseconds until no lock keeps it from others; undefined if it is free. */
-  readonly opensInMs: number | undefined;
+  /** Until its lock expires; undefined if it is free. */
+  readonly remainingMs: number | undefined;
   /** The lease that it is kept for, and how long for until it must be looked up again. */
   readonly next: { readonly id: string; readonly lookAgainMs: number } | undefined;
 }
@@ -125,9 +125,9 @@ export function createLockWaiters({ readPath, watchOthers, onCount, onError }: L
     }
   }
 
-  function wake(line: Line, { opensInMs, next }: PathState): void {
-    if (opensInMs !== undefined) {
-      scheduleCheck(line, opensInMs);
+  function wake(line: Line, { remainingMs, next }: PathState): void {
+    if (remainingMs !== undefined) {
+      scheduleCheck(line, remainingMs);
       return;
     }
     for (const [id, { until, end }] of [...line.members]) {

@@ -11,8 +11,7 @@ export const tables = {
   // it. `default_branch` is that of the remote at the last request; null before.
   workspaces: `
     id bytes primary key, remote text not null, default_branch text, created_at bigint not null, desk_ttl text,
-    lfs_url text, lfs_mode text, latest text, latest_branches text, push_secret text,
-    lock_delay_ms bigint`,
+    lfs_url text, lfs_mode text, latest text, latest_branches text, push_secret text`,
   // The owner is that of its locks. `replaced_by` is the token that replaced it in a rotation. `last_used_at` is written
   // periodically. Tokens of a job have its run, with a verified address, the hash of the JWT that they were exchanged for,
   // which can be exchanged only once, and the time when both have expired.
@@ -35,13 +34,12 @@ export const tables = {
     workspace_id bytes primary key, value bigint not null`,
   signing_keys: `
     name text primary key, secret text not null`,
-  // If a lock expires, its path stays closed for `delay_ms`. `folded_path` is null without --windows-paths, and `branch`
-  // the one that the request named.
+  // `folded_path` is null without --windows-paths, and `branch` is the one that the request named.
   locks: `
     workspace_id bytes not null references workspaces (id), path bytes not null, folded_path bytes, id bytes not null,
     type text not null, owner text not null, origin text, note text,
     from_lfs integer not null default 0, branch text, lease_id text, acquired_at bigint not null,
-    expires_at bigint not null, delay_ms bigint not null default 0, fence bigint not null,
+    expires_at bigint not null, fence bigint not null,
     primary key (workspace_id, path)`,
   // A row stays for some days after its lease has ended: then `expires_at` is the time of that, before it is the end of
   // its locks, as far as known. `fingerprint` is a hash of the request; null if it was ended before it was requested.

@@ -1,5 +1,5 @@
 import { type BranchName, parseBranchName } from '../../interface/branch-name.ts';
-import { parseDurationBetween, parseTtl, type Ttl } from '../../interface/duration.ts';
+import { parseTtl, type Ttl } from '../../interface/duration.ts';
 import { accepted, oneOf, type Parsed, refused } from '../../interface/parsed.ts';
 import { type Compared, type ComparisonGap, type LatestMode, latestModes } from '../../interface/resources.ts';
 import { maxRemoteLength, redactRemote } from '../git/remote.ts';
@@ -100,6 +100,3 @@ export const uncompared = (latest: LatestMode, gap: ComparisonGap): Compared => 
   as_of: null,
   gap,
 });
-
-/** A job that sleeps past the end of its lock may write for a moment when it wakes up. */
-export const parseLockDelay = parseDurationBetween({ seconds: 0 }, { seconds: 60 });

@@ -29,10 +29,7 @@ export type WorkspaceSettings = Pick<Row, (typeof settingNames)[number]>;
 
 export type FoundWorkspace = StoredWorkspace & Pick<Row, 'default_branch'> & WorkspaceSettings;
 
-const settingNames = [
-  ...(['desk_ttl', 'lfs_url', 'lfs_mode', 'lock_delay_ms'] as const),
-  ...(['latest', 'latest_branches'] as const),
-] as const;
+const settingNames = ['desk_ttl', 'lfs_url', 'lfs_mode', 'latest', 'latest_branches'] as const;
 
 const selectWorkspaces = batchQuery((db, members) =>
   db

@@ -110,7 +110,6 @@ describe('workspace update', () => {
         'desk_ttl         14d',
         `lfs_url          ${store}`,
         'lfs_mode         default',
-        'lock_delay_ms    default',
         'latest           default',
         'latest_branches  default',
         '',
@@ -129,12 +128,6 @@ describe('workspace update', () => {
     ]);
     await run('workspace', 'update', 'desks', '--lfs-url', 'none');
     expect(await rowOf('desks')).toMatchObject({ desk_ttl: '14d', lfs_url: null });
-  });
-
-  test('sets how long a path stays closed after its lock has expired', async () => {
-    await run('workspace', 'add', 'delayed', '--remote', 'https://git.example.com/a.git', '--no-check');
-    await run('workspace', 'update', 'delayed', '--lock-delay', '15s');
-    expect(await rowOf('delayed')).toMatchObject({ lock_delay_ms: 15_000 });
   });
 
   test('sets the branches that locks are compared with, and what happens to a lock on an outdated file', async () => {
@@ -171,7 +164,6 @@ describe('workspace update', () => {
   test.each([
     [[], 'There is nothing to change'],
     [['--desk-ttl', '31d'], 'It must be from 1s to 30d.'],
-    [['--lock-delay', '61s'], 'It must be from 0s to 1m.'],
     [['--lfs', 'all'], 'It must be one of head, none.'],
     [['--lfs-url', 'ssh://a/b'], 'It must be like https://host/path.'],
     [['--lfs-url', 'https://a:b@c/d'], 'It must not have a user name or a password'],

@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { type DatabaseKind, databaseKinds } from '../../support/databases.ts';
-import { changeRows } from '../../support/stored-rows.ts';
 import { lfsOf } from '../lfs/lfs-of.ts';
 import { storeObject } from '../lfs/stored-object.ts';
 import { hookedService } from '../webhooks/hooked-service.ts';
@@ -34,15 +33,14 @@ describe.each(cases)('on %s, with a clock that is %i ms ahead of that of an inst
     isNow(Date.parse((await service.ask('GET', '/healthz')).headers.get('date') ?? ''));
   });
 
-  test('a path stays closed by the clock of the database after its lock has expired', async () => {
+  test('a waiting request is granted the lock when the earlier one has expired by the clock of the database', async () => {
     const { id } = await service.hooks();
-    await changeRows(service.storage, 'workspaces', { lock_delay_ms: 1_000 }, { id });
     const { take } = locksOf(service, id, (await service.token()).secret);
     const { expires_at } = (await take('a', { ttl: '1s' })).body;
     const { status, body } = await take('a', { prefer: 'wait=30' });
     expect(status).toBe(201);
     const afterMs = Date.parse(body.acquired_at) - Date.parse(expires_at);
-    expect(afterMs).toBeGreaterThanOrEqual(1_000);
+    expect(afterMs).toBeGreaterThanOrEqual(0);
     expect(afterMs).toBeLessThan(5_000);
   });
 

@@ -11,7 +11,7 @@ import { databaseKinds } from '../../support/databases.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
 import { changeRows } from '../../support/stored-rows.ts';
 import { valueIn } from '../../support/value-in.ts';
-import { bearerOf, lockRequest, noTerms, takeIn } from '../locks/taken-locks.ts';
+import { bearerOf, lockRequest, noQuota, takeIn } from '../locks/taken-locks.ts';
 
 /** A clock that has advanced by this much with each reading. */
 function tickingFrom(ms: number, step = 1): Now {
@@ -28,7 +28,7 @@ describe.each(databaseKinds)('changes during requests for a lease, on $name', (k
   const storage = sharedStorage(kind, { workspaces: ['game'] });
   const pathOf = (path: string) => valueIn(parseLockPath(path));
   const upToDate: Compared = { latest: 'refuse', outdated: [], as_of: null };
-  const options = { ...noTerms, keyOf: (workspace: string, path: string) => ({ workspace, path }) };
+  const options = { quota: noQuota, keyOf: (workspace: string, path: string) => ({ workspace, path }) };
 
   const requestOf = (id: string, paths: readonly string[], count?: number): LeaseRequest => ({
     ...{ workspace: 'game', id, bearer: bearerOf('ada'), origin: null, fingerprint: 'same', note: null },
@@ -54,7 +54,7 @@ describe.each(databaseKinds)('changes during requests for a lease, on $name', (k
     await storage.commit('global', expiring);
     await changeRows(storage, 'locks', { expires_at: 9_999 }, { path: 'set-back' });
     const [decision] = await storage.commit('global', (db) =>
-      takeLocks(db, tickingFrom(10_000, -1_000), [lockRequest('set-back')], noTerms),
+      takeLocks(db, tickingFrom(10_000, -1_000), [lockRequest('set-back')], noQuota),
     );
     expect(decision).toMatchObject({ kind: 'granted', locks: [{ path: 'set-back', owner: 'ada' }] });
     const ended = storage.read.selectFrom('lock_history').select(['kind', 'owner']).where('path', '=', 'set-back');

@@ -23,7 +23,7 @@ const step = fc.oneof(
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('take' as const), owner, path }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constantFrom('renew' as const, 'end' as const), owner, lease }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constantFrom('release' as const, 'force' as const), owner, path }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constantFrom('expire' as const, 'open' as const), path }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('expire' as const), path }) },
 );
 
 interface Held {
@@ -47,146 +47,125 @@ describe.each(databaseKinds)('locks and leases in any order, on $name', (kind) =
   });
 
   test('have one holder a path, all of a lease or nothing, and a history of each lock', async () => {
-    const property = fc.asyncProperty(
-      fc.array(step, { minLength: 5, maxLength: 30 }),
-      fc.boolean(),
-      async (steps, isDelayed) => {
-        const { id: workspace } = await service.newWorkspace();
-        await changeRows(service.storage, 'workspaces', { lock_delay_ms: isDelayed ? 60_000 : 0 }, { id: workspace });
-        const held = new Map<string, Held>();
-        /** The paths of expired locks that nobody may lock yet. */
-        const closed = new Set<string>();
-        const ownerOf = new Map<string, string>();
-        const dead = new Set<string>();
-        const history: string[] = [];
-        let lastFence = 0;
+    const property = fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 30 }), async (steps) => {
+      const { id: workspace } = await service.newWorkspace();
+      const held = new Map<string, Held>();
+      const ownerOf = new Map<string, string>();
+      const dead = new Set<string>();
+      const history: string[] = [];
+      let lastFence = 0;
 
-        function expectNew(locks: readonly Held[]): void {
-          for (const lock of locks) {
-            expect(held.has(lock.path), `a second holder of ${lock.path}`).toBe(false);
-            expect(closed.has(lock.path), `a holder of the closed path ${lock.path}`).toBe(false);
-            expect(lock.fence).toBeGreaterThan(lastFence);
-            lastFence = lock.fence;
-            held.set(lock.path, heldOf(lock));
-          }
+      function expectNew(locks: readonly Held[]): void {
+        for (const lock of locks) {
+          expect(held.has(lock.path), `a second holder of ${lock.path}`).toBe(false);
+          expect(lock.fence).toBeGreaterThan(lastFence);
+          lastFence = lock.fence;
+          held.set(lock.path, heldOf(lock));
         }
-        function expectEnded(kind: string, paths: readonly string[]): void {
-          for (const path of paths) {
-            history.push(`${kind} ${held.get(path)?.id}`);
-            held.delete(path);
-          }
+      }
+      function expectEnded(kind: string, paths: readonly string[]): void {
+        for (const path of paths) {
+          history.push(`${kind} ${held.get(path)?.id}`);
+          held.delete(path);
         }
-        async function open(path: string): Promise<void> {
-          if (!closed.delete(path)) return;
-          await changeRows(service.storage, 'locks', { delay_ms: 0 }, { workspace_id: workspace, path });
-        }
-        const heldBy = (lease: string) => [...held.values()].filter((lock) => lock.lease === lease);
-        const pathsHeldBy = (lease: string) =>
-          heldBy(lease)
-            .map(({ path }) => path)
-            .toSorted();
+      }
+      const heldBy = (lease: string) => [...held.values()].filter((lock) => lock.lease === lease);
+      const pathsHeldBy = (lease: string) =>
+        heldBy(lease)
+          .map(({ path }) => path)
+          .toSorted();
 
-        for (const each of steps) {
-          const name = 'owner' in each ? each.owner : 'root';
-          const token = tokens[each.kind === 'force' ? 'root' : name] ?? '';
-          const locks = locksOf(service, workspace, token);
-          const leases = leasesOf(service, workspace, token);
-          switch (each.kind) {
-            case 'put': {
-              const wanted = each.some ? 1 : each.paths.length;
-              const body = { paths: each.paths, count: wanted };
-              const { status, body: reply } = await leases.put(
-                each.lease,
-                body,
-                each.waits ? { prefer: 'wait=0' } : {},
+      for (const each of steps) {
+        const name = 'owner' in each ? each.owner : 'root';
+        const token = tokens[each.kind === 'force' ? 'root' : name] ?? '';
+        const locks = locksOf(service, workspace, token);
+        const leases = leasesOf(service, workspace, token);
+        switch (each.kind) {
+          case 'put': {
+            const wanted = each.some ? 1 : each.paths.length;
+            const body = { paths: each.paths, count: wanted };
+            const { status, body: reply } = await leases.put(each.lease, body, each.waits ? { prefer: 'wait=0' } : {});
+            if (ownerOf.has(each.lease) && ownerOf.get(each.lease) !== name) expect(status).toBe(403);
+            if (status === 201) {
+              expect(ownerOf.has(each.lease) || dead.has(each.lease)).toBe(false);
+              expect(reply.locks).toHaveLength(wanted);
+              for (const lock of reply.locks) expect(each.paths).toContain(lock.path);
+              expectNew(reply.locks);
+              ownerOf.set(each.lease, name);
+            } else if (status === 200) {
+              const now = reply.locks.flatMap((lock: { state: string; path: string }) =>
+                lock.state === 'held' ? lock.path : [],
               );
-              if (ownerOf.has(each.lease) && ownerOf.get(each.lease) !== name) expect(status).toBe(403);
-              if (status === 201) {
-                expect(ownerOf.has(each.lease) || dead.has(each.lease)).toBe(false);
-                expect(reply.locks).toHaveLength(wanted);
-                for (const lock of reply.locks) expect(each.paths).toContain(lock.path);
-                expectNew(reply.locks);
-                ownerOf.set(each.lease, name);
-              } else if (status === 200) {
-                const now = reply.locks.flatMap((lock: { state: string; path: string }) =>
-                  lock.state === 'held' ? lock.path : [],
-                );
-                expect(now.toSorted()).toEqual(pathsHeldBy(each.lease));
-              } else if (status === 410) {
-                expect(pathsHeldBy(each.lease)).toEqual([]);
-              } else {
-                expect([202, 403, 409, 422]).toContain(status);
-              }
-              break;
+              expect(now.toSorted()).toEqual(pathsHeldBy(each.lease));
+            } else if (status === 410) {
+              expect(pathsHeldBy(each.lease)).toEqual([]);
+            } else {
+              expect([202, 403, 409, 422]).toContain(status);
             }
-            case 'take': {
-              const { status, body } = await locks.take(each.path);
-              if (status === 201) expectNew([body]);
-              else expect(status).toBe(409);
-              break;
-            }
-            case 'renew': {
-              const { status } = await leases.renew(each.lease);
-              if (ownerOf.get(each.lease) === name) expect(status).toBe(heldBy(each.lease).length > 0 ? 200 : 410);
-              else expect([403, 404, 410]).toContain(status);
-              break;
-            }
-            case 'end': {
-              const { status, body } = await leases.end(each.lease);
-              if (status === 200) {
-                if (!dead.has(each.lease)) {
-                  expect(body.released.toSorted()).toEqual(pathsHeldBy(each.lease));
-                  expectEnded('released', body.released);
-                }
-              } else expect([204, 403]).toContain(status);
-              if (status !== 403) {
-                expect(pathsHeldBy(each.lease)).toEqual([]);
-                dead.add(each.lease);
-              }
-              break;
-            }
-            case 'release': {
-              const { status } = await locks.release(each.path);
-              const isOwn = held.get(each.path)?.owner === name;
-              expect(status).toBe(isOwn ? 204 : held.has(each.path) ? 403 : 404);
-              if (isOwn) expectEnded('released', [each.path]);
-              break;
-            }
-            case 'force': {
-              const { status } = await locks.release(each.path, {}, '?force=true');
-              expect(status).toBe(held.has(each.path) ? 204 : 404);
-              if (status === 204) expectEnded('force-released', [each.path]);
-              break;
-            }
-            case 'expire':
-              if (!held.has(each.path)) break;
-              await changeRows(
-                service.storage,
-                'locks',
-                { expires_at: Date.now() - 1_000 },
-                { workspace_id: workspace, path: each.path },
-              );
-              expectEnded('expired', [each.path]);
-              if (isDelayed) closed.add(each.path);
-              break;
-            case 'open':
-              await open(each.path);
-              break;
+            break;
           }
-          const { body } = await locks.list();
-          expect(body.locks.map(heldOf)).toEqual(
-            [...held.values()].toSorted((one, other) => (one.path < other.path ? -1 : 1)),
-          );
+          case 'take': {
+            const { status, body } = await locks.take(each.path);
+            if (status === 201) expectNew([body]);
+            else expect(status).toBe(409);
+            break;
+          }
+          case 'renew': {
+            const { status } = await leases.renew(each.lease);
+            if (ownerOf.get(each.lease) === name) expect(status).toBe(heldBy(each.lease).length > 0 ? 200 : 410);
+            else expect([403, 404, 410]).toContain(status);
+            break;
+          }
+          case 'end': {
+            const { status, body } = await leases.end(each.lease);
+            if (status === 200) {
+              if (!dead.has(each.lease)) {
+                expect(body.released.toSorted()).toEqual(pathsHeldBy(each.lease));
+                expectEnded('released', body.released);
+              }
+            } else expect([204, 403]).toContain(status);
+            if (status !== 403) {
+              expect(pathsHeldBy(each.lease)).toEqual([]);
+              dead.add(each.lease);
+            }
+            break;
+          }
+          case 'release': {
+            const { status } = await locks.release(each.path);
+            const isOwn = held.get(each.path)?.owner === name;
+            expect(status).toBe(isOwn ? 204 : held.has(each.path) ? 403 : 404);
+            if (isOwn) expectEnded('released', [each.path]);
+            break;
+          }
+          case 'force': {
+            const { status } = await locks.release(each.path, {}, '?force=true');
+            expect(status).toBe(held.has(each.path) ? 204 : 404);
+            if (status === 204) expectEnded('force-released', [each.path]);
+            break;
+          }
+          case 'expire':
+            if (!held.has(each.path)) break;
+            await changeRows(
+              service.storage,
+              'locks',
+              { expires_at: Date.now() - 1_000 },
+              { workspace_id: workspace, path: each.path },
+            );
+            expectEnded('expired', [each.path]);
+            break;
         }
-        for (const path of closed) await open(path);
-        const told = async () => {
-          const { periods } = await readLockHistory(service.storage, { workspace, limit: 200 });
-          return periods.map(({ kind, lock_id }) => `${kind} ${lock_id}`).toSorted();
-        };
-        for (const { id } of held.values()) history.push(`held ${id}`);
-        await expect.poll(told, { timeout: 10_000 }).toEqual(history.toSorted());
-      },
-    );
+        const { body } = await locks.list();
+        expect(body.locks.map(heldOf)).toEqual(
+          [...held.values()].toSorted((one, other) => (one.path < other.path ? -1 : 1)),
+        );
+      }
+      const told = async () => {
+        const { periods } = await readLockHistory(service.storage, { workspace, limit: 200 });
+        return periods.map(({ kind, lock_id }) => `${kind} ${lock_id}`).toSorted();
+      };
+      for (const { id } of held.values()) history.push(`held ${id}`);
+      await expect.poll(told, { timeout: 10_000 }).toEqual(history.toSorted());
+    });
     await fc.assert(property, { numRuns: runs(15, 200) });
   });
 });

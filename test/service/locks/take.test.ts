@@ -11,7 +11,7 @@ import { runs } from '../../support/runs.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
 import { changeRows } from '../../support/stored-rows.ts';
 import { valueIn } from '../../support/value-in.ts';
-import { bearerOf, grantedLock, lockRequest, noTerms } from './taken-locks.ts';
+import { bearerOf, grantedLock, lockRequest, noQuota } from './taken-locks.ts';
 
 const workspaces = ['game', 'tools'];
 
@@ -28,7 +28,7 @@ function shown(decision: TakeDecision) {
   if (decision.kind === 'granted') return { kind: 'granted', lock: toLock(grantedLock(decision)) };
   const found = decision.kind === 'blocked' ? decision.paths[0]?.lock : undefined;
   if (found === undefined) return expect.unreachable(decision.kind);
-  return { kind: found.isActive ? 'held' : 'closed', lock: toLock(found) };
+  return { kind: 'held', lock: toLock(found) };
 }
 
 type Shown = ReturnType<typeof shown>;
@@ -39,8 +39,8 @@ describe.each(databaseKinds)('locks that are acquired together on $name', (kind)
   const storage = sharedStorage(kind, { workspaces });
 
   const empty = () => storage.commit('global', (db) => db.deleteFrom('locks').execute());
-  const decide = (requests: readonly TakeRequest[], quota = noTerms.quota) =>
-    storage.commit('global', (db) => take(db, storage.now, requests, { ...noTerms, quota }));
+  const decide = (requests: readonly TakeRequest[], quota = noQuota) =>
+    storage.commit('global', (db) => take(db, storage.now, requests, quota));
   const acquire = async (...requests: readonly TakeRequest[]): Promise<readonly Shown[]> =>
     (await decide(requests)).map(shown);
   const expire = (path: string) =>

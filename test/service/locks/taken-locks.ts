@@ -1,4 +1,5 @@
-import { type LockTerms, type TakeDecision, type TakeRequest, take } from '../../../src/service/locks/take.ts';
+import type { LockQuota } from '../../../src/service/locks/lock-quota.ts';
+import { type TakeDecision, type TakeRequest, take } from '../../../src/service/locks/take.ts';
 import type { Database, Storage } from '../../../src/service/storage/storage.ts';
 import type { Bearer } from '../../../src/service/tokens/tokens.ts';
 
@@ -6,7 +7,7 @@ export const bearerOf = (owner: string): Bearer => ({
   ...{ id: `tok_${owner}`, name: owner, owner, scopes: [], workspaces: null },
 });
 
-export const noTerms: LockTerms = { quota: async (_db, _now, requests) => requests.map(() => undefined), delayMs: 0 };
+export const noQuota: LockQuota = async (_db, _now, requests) => requests.map(() => undefined);
 
 /** A request of Ada for an exclusive lock for an hour, unless given otherwise. */
 export const lockRequest = (path: string, more: Partial<TakeRequest> = {}): TakeRequest => ({
@@ -27,7 +28,7 @@ export const takeIn = (
     db,
     now,
     paths.map((path) => lockRequest(path, more)),
-    noTerms,
+    noQuota,
   );
 
 /** The lock of a request that was granted one. */

@@ -21,10 +21,10 @@ function createWorld() {
       if (broken) throw new Error('The database does not answer.');
       // A response takes a moment, in which other things can happen.
       await new Promise((resolve) => setTimeout(resolve, 1));
-      const opensInMs = (heldUntil.get(path) ?? 0) - Date.now();
+      const remainingMs = (heldUntil.get(path) ?? 0) - Date.now();
       const [id] = lines.get(path) ?? [];
       return {
-        opensInMs: opensInMs > 0 ? opensInMs : undefined,
+        remainingMs: remainingMs > 0 ? remainingMs : undefined,
         next: id === undefined ? undefined : { id, lookAgainMs: 300 },
       };
     },

@@ -22,7 +22,7 @@ test('many large pools are read in slices, so that other requests do not wait', 
   const storage = { ...shared, read };
   const locks = createLocks({
     ...{ storage, metrics: createMetrics(), idempotency: createIdempotency(storage), windowsPaths: false },
-    ...{ quotas: { maxLocks: 1, maxLocksPerOwner: 1 }, lockDelay: { seconds: 0 }, onError: () => undefined },
+    ...{ quotas: { maxLocks: 1, maxLocksPerOwner: 1 }, onError: () => undefined },
   });
   const pools = ['a', 'b', 'c'].map((name) => ({
     ...{ workspace: 'game', name },

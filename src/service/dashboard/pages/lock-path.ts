@@ -9,7 +9,6 @@ import { lastSegment } from '../../http/request-target.ts';
 import { type LockRow, toLock } from '../../locks/find.ts';
 import { readLockHistory } from '../../locks/history.ts';
 import type { QueuedRequest } from '../../locks/queue.ts';
-import { asTimestamp } from '../../storage/timestamp.ts';
 import { lfsLockTtl } from '../../workspaces/settings.ts';
 import { buttonLink, postForm } from '../elements/fields.ts';
 import {
@@ -109,12 +108,7 @@ async function pathView(site: Site, call: WorkspaceCall, path: LockPath, rejecti
   const lock = found?.isActive ? found : undefined;
   const own = locks.waitIdOf({ ...key, bearer });
   const isWaiting = waiting.some(({ waitId }) => waitId === own);
-  const none = empty(
-    'Nobody holds a lock on this path.',
-    found?.isTaken
-      ? html`Its last lock expired. It can be locked ${time(asTimestamp(found.expires_at + found.delay_ms), now)}.`
-      : 'It can be locked now.',
-  );
+  const none = empty('Nobody holds a lock on this path.', 'It can be locked now.');
   const main = html`${rejection === undefined ? '' : html`<p class="warning" role="alert">${rejection.problem}</p>`}
     ${liveState(now)}
     <section data-part="lock">${lock === undefined ? none : lockFacts(toLock(lock), now)}</section>
