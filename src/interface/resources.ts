@@ -86,7 +86,6 @@ export const hookEvents = [
   'lock.released',
   'lock.expired',
   'lock.requested',
-  'audit.recorded',
 ] as const;
 
 export type HookEvent = (typeof hookEvents)[number];

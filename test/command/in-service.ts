@@ -28,15 +28,21 @@ export function besideService() {
   /** Sends a request, with the token that has all scopes unless another one is given. */
   const asAdmin = (method: string, path: string, given?: Ask): Promise<Reply> =>
     ask(listening.base_url, method, path, { token: listening.token, ...given });
+  /** Runs a command that succeeds, and returns its JSON document. */
+  // biome-ignore lint/suspicious/noExplicitAny: a test states the shape by what it expects of it.
+  async function json(...args: readonly string[]): Promise<any> {
+    const { code, stdout, stderr } = await run(...args, '--json');
+    if (code !== 0 || stdout.split('\n').length !== 2) throw new Error(`${args.join(' ')}: ${stdout}${stderr}`);
+    return JSON.parse(stdout);
+  }
   return {
     folder,
     run,
-    /** Runs a command that succeeds, and returns its JSON document. */
-    // biome-ignore lint/suspicious/noExplicitAny: a test states the shape by what it expects of it.
-    async json(...args: readonly string[]): Promise<any> {
-      const { code, stdout, stderr } = await run(...args, '--json');
-      if (code !== 0 || stdout.split('\n').length !== 2) throw new Error(`${args.join(' ')}: ${stdout}${stderr}`);
-      return JSON.parse(stdout);
+    json,
+    /** The audit entries with this action, newest first. */
+    async audited(name: string) {
+      const { entries } = await json('audit', '--limit=1000');
+      return entries.filter(({ action }: { action: string }) => action === name);
     },
     ask: asAdmin,
     lock: (path: string, ttl = '1h') =>

@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { hookEvents, hookFormats } from '../../interface/resources.ts';
 import { requireFreeDisk } from '../access/access.ts';
-import { actorOf, bearerOf, keyedRequestOf } from '../access/caller.ts';
+import { actorOf, keyedRequestOf } from '../access/caller.ts';
 import { branchField, parsedBy } from '../contract/request-fields.ts';
 import { invalid, jsonApiResponse } from '../contract/response.ts';
 import { hookSchema } from '../contract/schemas.ts';
@@ -38,7 +38,7 @@ export function addHookRoutes(api: Api, parts: ApiParts): void {
           return { ...body, url: target.value.href };
         },
         async (db, request) => {
-          const registration = { ...request, workspace: workspace.id, actor: actorOf(c), scopes: bearerOf(c).scopes };
+          const registration = { ...request, workspace: workspace.id, actor: actorOf(c) };
           const { hook, isNew, newSecret } = await registerHook(db, storage.now, registration);
           return jsonApiResponse(isNew ? 201 : 200, newSecret === null ? hook : { ...hook, secret: newSecret });
         },

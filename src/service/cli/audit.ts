@@ -1,9 +1,7 @@
-import { optional, withDefault } from '../../command/flags.ts';
+import { withDefault } from '../../command/flags.ts';
 import { textTable } from '../../command/print.ts';
-import { parsePositiveDuration } from '../../interface/duration.ts';
-import { oneOf, textOf, wholeNumber } from '../../interface/parsed.ts';
+import { wholeNumber } from '../../interface/parsed.ts';
 import { auditActions, readAudit } from '../audit/audit.ts';
-import { parseWorkspaceId } from '../workspaces/workspace-id.ts';
 import { defineStorageCommand } from './storage-command.ts';
 
 const maxEntries = 1_000_000;
@@ -16,22 +14,8 @@ export const audit = defineStorageCommand({
   ],
   flags: {
     limit: withDefault('N', 'maximum number of entries to list', wholeNumber(1, maxEntries), '100'),
-    since: optional('DURATION', 'how far back, such as 12h or 90d', parsePositiveDuration, 'default the beginning'),
-    action: optional(
-      'ACTION',
-      'only this action, such as token.created',
-      oneOf(auditActions, `The actions are ${auditActions.join(', ')}.`),
-      'default all',
-    ),
-    actor: optional(
-      'ACTOR',
-      'only by this token (its name or id) or operator:NAME',
-      textOf('a name or an id'),
-      'default all',
-    ),
-    workspace: optional('ID', 'only entries about this workspace', parseWorkspaceId, 'default all'),
   },
-  example: '--since 7d --action lock.force-released',
+  example: '--limit 1000',
   async run({ flags }, storage) {
     const { entries, isComplete } = await readAudit(storage, flags);
     const columns = ['at', 'actor', 'token_id', 'address', 'action', 'detail'] as const;

@@ -46,25 +46,8 @@ export interface RequestedBy {
   readonly note: string | null;
 }
 
-/** An audit entry, in the format for lists, exports and webhooks. */
-export interface RecordedEntry {
-  /** Increases with each entry, possibly with gaps. */
-  readonly sequence: number;
-  readonly at: Timestamp;
-  readonly actor: string;
-  /** Null for actions on the command line. */
-  readonly token_id: string | null;
-  readonly address: string | null;
-  /** May be an action of another version of the service that is unknown to this one. */
-  readonly action: string;
-  readonly detail: Readonly<Record<string, unknown>>;
-}
-
-/** An event in a workspace, as input for the formats of deliveries. Audit entries are those about the workspace. */
-export type HookEventOccurrence =
-  | SyncOccurrence
-  | LockOccurrence
-  | Occurrence<'audit.recorded', { readonly entry: RecordedEntry }>;
+/** An event in a workspace, as input for the formats of deliveries. */
+export type HookEventOccurrence = SyncOccurrence | LockOccurrence;
 
 export const isSyncEvent = (event: HookEvent): event is SyncOccurrence['type'] =>
   event === 'sync.succeeded' || event === 'sync.failed';

@@ -91,10 +91,8 @@ export async function recordEventsIn(
 }
 
 /** Events with the same key reach a hook in the order in which they happened. */
-function orderingKeyOf({ data }: OutboxEvent): string {
-  if ('sync' in data) return `sync:${data.sync.branch}`;
-  return 'lock' in data ? `lock:${data.lock.path}` : 'audit';
-}
+const orderingKeyOf = ({ data }: OutboxEvent): string =>
+  'sync' in data ? `sync:${data.sync.branch}` : `lock:${data.lock.path}`;
 
 /** A hook, and the number of deliveries that may still be queued for it. */
 interface Subscriber {

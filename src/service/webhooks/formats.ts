@@ -167,8 +167,6 @@ function sentenceOf({ type, workspace, data }: HookEventOccurrence): string {
       const { lock, request } = data;
       return `${request.owner} waits for ${fileName(lock)}, held by ${lock.owner}.${noteOf(request)}`;
     }
-    case 'audit.recorded':
-      return `${workspace}: ${data.entry.action} by ${data.entry.actor}.`;
   }
 }
 

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { type HookEvent, type HookFormat, hookEvents } from '../../interface/resources.ts';
 import { type Actor, type AuditAction, recordAudit } from '../audit/audit.ts';
-import { insufficientScope, Refusal } from '../contract/response.ts';
+import { Refusal } from '../contract/response.ts';
 import type { Hook } from '../contract/schemas.ts';
-import { grants, type Scope } from '../contract/scopes.ts';
 import { branchesOf, eventsOf, type HookRow } from '../outbox/outbox.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import { asTimestamp, asTimestampOrNull } from '../storage/timestamp.ts';
@@ -22,23 +21,15 @@ export interface HookRegistration {
   /** Undefined: keep the secret of the hook, or create one. */
   readonly secret?: WebhookSecret | undefined;
   readonly actor: Actor;
-  readonly scopes: readonly Scope[];
-}
-
-/** The audit is for administrators only, so a webhook that receives it is too. */
-function requireAdminForAudit(events: readonly HookEvent[], scopes: readonly Scope[]): void {
-  if (events.includes('audit.recorded') && !grants(scopes, 'admin')) throw insufficientScope('admin', scopes);
 }
 
 /** A workspace has one hook per URL: registering it again replaces the registration, and reactivates a hook whose receiver has answered 410. */
 export async function registerHook(db: Database, now: Now, registration: HookRegistration) {
-  const { workspace, url, secret, actor, scopes } = registration;
-  requireAdminForAudit(registration.events, scopes);
+  const { workspace, url, secret, actor } = registration;
   const values = { ...settingsOf(registration), active: 1, failing_since: null, updated_at: now };
   const ofUrl = db.selectFrom('hooks').selectAll().where('workspace_id', '=', workspace).where('url', '=', url);
   const replaced = await ofUrl.executeTakeFirst();
   if (replaced !== undefined) {
-    requireAdminForAudit(eventsOf(replaced), scopes);
     const hook = await db
       .updateTable('hooks')
       .set({ ...values, ...(secret && { secret }) })

@@ -4,7 +4,7 @@ import { besideService } from '../../command/in-service.ts';
 import { nothing } from '../../support/other-servers/responses.ts';
 import { startWebhookReceiver } from '../../support/webhook-receiver.ts';
 
-const { run, json, ask, lock } = besideService();
+const { run, json, ask, lock, audited } = besideService();
 
 const secret = `whsec_${Buffer.alloc(32, 's').toString('base64')}`;
 
@@ -53,7 +53,7 @@ test('hook remove takes effect at once, and the audit has the origin of the hook
   expect(await json('hook', 'remove', 'sample', hook.id)).toEqual({ removed: hook.id });
   const { hooks } = await json('hook', 'list', 'sample');
   expect(hooks.map(({ id }: { id: string }) => id)).not.toContain(hook.id);
-  const { entries } = await json('audit', '--action', 'hook.removed');
+  const entries = await audited('hook.removed');
   const operator = { actor: `operator:${userInfo().username}`, token_id: null, address: null };
   const detail = { workspace: 'sample', hook: hook.id, origin: 'https://93.184.216.34' };
   expect(entries).toEqual([expect.objectContaining({ ...operator, detail })]);

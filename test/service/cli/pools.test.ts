@@ -50,7 +50,7 @@ test('pools are added, changed, listed and removed, and the running service sees
   expect(await json('pool', 'remove', 'sample', 'unity-pro')).toEqual({ removed: 'unity-pro' });
   expect((await ask('GET', '/workspaces/sample/pools')).body).toEqual({ pools: [] });
 
-  const { entries } = await json('audit', '--workspace', 'sample', '--limit', '3');
+  const { entries } = await json('audit', '--limit', '3');
   const pool = { workspace: 'sample', pool: 'unity-pro' };
   expect(entries).toMatchObject([
     { action: 'pool.removed', detail: pool },

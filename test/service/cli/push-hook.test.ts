@@ -3,7 +3,7 @@ import { besideService } from '../../command/in-service.ts';
 import { runMain } from '../../command/run-main.ts';
 import { pushDelivery } from '../syncs/push-delivery.ts';
 
-const { run, json, ask } = besideService();
+const { run, json, ask, audited } = besideService();
 
 const url = 'https://assets.example.com';
 const hook = (...args: readonly string[]) => json('workspace', 'push-hook', 'sample', '--public-url', url, ...args);
@@ -40,9 +40,9 @@ test('the running service accepts events that are signed with the secret, until 
 });
 
 test('the audit has each new secret without its text, and no list of workspaces shows it', async () => {
-  const before = (await json('audit', '--action', 'push-secret.created')).entries.length;
+  const before = (await audited('push-secret.created')).length;
   const { secret } = await hook('--rotate');
-  const { entries } = await json('audit', '--action', 'push-secret.created');
+  const entries = await audited('push-secret.created');
   expect(entries).toHaveLength(before + 1);
   expect(entries[0]).toMatchObject({ actor: expect.stringMatching(/^operator:/), detail: { workspace: 'sample' } });
   const shown = [

@@ -17,7 +17,6 @@ const trustAdd = ['trust', 'add', '--owner=a', '--scopes=sync'];
 const idsOnGitHub = ['--claim=repository_id=1', '--claim=repository_owner_id=2'];
 
 test.each<[args: readonly string[], sentence: string]>([
-  [['audit', '--action', 'token.craeted'], '--action is "token.craeted". Did you mean token.created? The actions are '],
   [['audit', '--limit', '0'], '--limit is "0". It must be a whole number from 1 to '],
   [['serve', '--keep-audit', '29d'], '--keep-audit is "29d". It must be from 30d to 36500d.'],
   [[...lockRelease, '../x', '--force', '--reason', 'Ill'], 'PATH is '],
@@ -67,7 +66,6 @@ test.each<[args: readonly string[], sentence: string]>([
 
 test.each<[args: readonly string[], sentence: string, document: unknown]>([
   [['hook', 'list', 'sample'], 'The workspace "sample" has no hooks. Register one with POST', { hooks: [] }],
-  [['audit', '--actor', 'nobody'], 'No entries found.\n', { entries: [], complete: true }],
 ])('an empty list says so: %j', async (args, sentence, document) => {
   const { code, stdout } = await run(...args);
   expect(code).toBe(0);

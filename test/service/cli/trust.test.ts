@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { besideService } from '../../command/in-service.ts';
 
-const { run, json } = besideService();
+const { run, json, audited } = besideService();
 
 const game = ['--claim=repository_id=123', '--claim=repository_owner_id=45'];
 const main = [...game, '--claim=ref=refs/heads/main'];
@@ -30,10 +30,10 @@ test('trust rules are added, listed and removed, and recorded in the audit', asy
   expect(row).toContain('ref=refs/heads/main environment=production');
   expect(await json('trust', 'remove', rule.id)).toEqual({ removed: rule.id });
   expect((await json('trust', 'list')).rules).toHaveLength(1);
-  const { entries } = await json('audit', '--action=trust.removed');
+  const entries = await audited('trust.removed');
   const { id, created_at: _, ...said } = rule;
   expect(entries).toMatchObject([{ actor: expect.stringMatching(/^operator:/), detail: { rule: id, ...said } }]);
-  expect((await json('audit', '--action=trust.added')).entries).toHaveLength(2);
+  expect(await audited('trust.added')).toHaveLength(2);
 });
 
 test('a duplicate rule is refused with the id of the existing one, and changes nothing', async () => {

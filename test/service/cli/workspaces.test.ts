@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { besideService } from '../../command/in-service.ts';
 import { storeObject } from '../lfs/stored-object.ts';
 
-const { folder, run, json, ask, lock, inDatabase } = besideService();
+const { folder, run, json, ask, lock, inDatabase, audited } = besideService();
 
 const sampleRemote = async (): Promise<string> =>
   (await json('workspace', 'list')).workspaces.find(({ id }: { id: string }) => id === 'sample').remote;
@@ -120,7 +120,7 @@ describe('workspace update', () => {
       lfs_mode: 'none',
     });
     expect(await rowOf('desks')).toMatchObject({ desk_ttl: '14d', lfs_url: store, lfs_mode: 'none' });
-    const { entries } = await json('audit', '--action', 'workspace.updated');
+    const entries = await audited('workspace.updated');
     expect(entries).toMatchObject([
       { detail: { workspace: 'desks', lfs_mode: 'none' } },
       { detail: { workspace: 'desks', lfs_url: store } },
@@ -155,8 +155,8 @@ describe('workspace update', () => {
     const { code, stdout } = await run('workspace', 'update', 'moved', '--remote', secret, '--no-check');
     expect([code, stdout]).toEqual([0, expect.stringContaining('It mirrors https://127.0.0.1:1/moved.git.')]);
     expect(await rowOf('moved')).toMatchObject({ remote: secret });
-    const audit = await json('audit', '--action', 'workspace.updated');
-    expect(audit.entries[0].detail).toEqual({ workspace: 'moved', remote: 'https://127.0.0.1:1/moved.git' });
+    const [entry] = await audited('workspace.updated');
+    expect(entry.detail).toEqual({ workspace: 'moved', remote: 'https://127.0.0.1:1/moved.git' });
     const wrong = await run('workspace', 'update', 'moved', '--remote', 'https://ada:s3cret@');
     expect(wrong.stderr).not.toContain('s3cret');
   });

@@ -171,6 +171,6 @@ test('raise-fences prevents repeated fences after the promotion of a standby wit
   const next = await take(second, 'next');
   expect(next.status).toBe(201);
   expect(next.body.fence).toBeGreaterThan(Math.max(...lost));
-  const audit = await runCommand(['audit', '--json', '--action', 'fences.raised'], { folder, environment });
-  expect(JSON.parse(audit.stdout).entries).toHaveLength(1);
+  const audit = await runCommand(['audit', '--json'], { folder, environment });
+  expect(JSON.parse(audit.stdout).entries[0].action).toBe('fences.raised');
 });

@@ -1,7 +1,6 @@
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { readAudit } from '../../../src/service/audit/audit.ts';
-import type { RecordedEntry } from '../../../src/service/outbox/event.ts';
 import type { Storage } from '../../../src/service/storage/storage.ts';
 import type { DatabaseKind } from '../../support/databases.ts';
 import type { SeenRequest } from '../../support/other-servers/other-server.ts';
@@ -99,6 +98,6 @@ export const verified = (secret: string, { body, headers }: SeenRequest): unknow
 
 export const idOf = ({ headers }: SeenRequest): string => String(headers['webhook-id']);
 
-/** The audit entries of one hook, oldest first: the audit cannot be emptied between tests. */
-export const auditOf = async (storage: Storage, hook: string): Promise<readonly RecordedEntry[]> =>
+/** The audit entries of one hook, oldest first. */
+export const auditOf = async (storage: Storage, hook: string) =>
   (await readAudit(storage, { limit: 1_000 })).entries.filter(({ detail }) => detail['hook'] === hook).toReversed();

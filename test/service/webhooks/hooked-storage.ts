@@ -24,9 +24,6 @@ import { changeRows } from '../../support/stored-rows.ts';
 import { valueIn } from '../../support/value-in.ts';
 import { grantedLock, takeIn } from '../locks/taken-locks.ts';
 
-/** Without the audit events: the registration itself would be the first one. */
-const everyEvent = hookEvents.filter((event) => event !== 'audit.recorded');
-
 const workspace = 'game';
 const bearer = { id: 'tok_1', name: 'ada', owner: 'ada', scopes: ['locks:write'], workspaces: null } as const;
 
@@ -75,13 +72,12 @@ export function hookedStorage(kind: DatabaseKind) {
     storage,
     /** Registers a hook for all events unless told otherwise. Returns its id. */
     async hook(url: string, given: Partial<HookRegistration> = {}): Promise<string> {
-      const all = { workspace, url, events: everyEvent, branches: null, format: 'standard' } as const;
+      const all = { workspace, url, events: hookEvents, branches: null, format: 'standard' } as const;
       const registration = {
         ...all,
         headers: valueIn(parseExtraHeaders({})),
         secret,
         actor,
-        scopes: ['admin'] as const,
         ...given,
       };
       const registered = await change((db) => registerHook(db, storage.now, registration));

@@ -123,10 +123,10 @@ describe.each(databaseKinds)('a workspace on $name', (kind) => {
     expect(all.filter(({ isClosed }) => isClosed).map(({ id }) => id)).toEqual(['closing']);
     expect(await removeWorkspaceInBatches(storage, actor, 'closing')).toEqual({ kind: 'removed', ended: 0 });
     expect(await removeWorkspaceInBatches(storage, actor, 'closing')).toEqual({ kind: 'unknown' });
-    const { entries } = await readAudit(storage, { limit: 100, workspace: 'closing' });
+    const { entries } = await readAudit(storage, { limit: 100 });
     // Without the password of the remote.
     const detail = { workspace: 'closing', remote: 'https://git.example.com/game.git' };
-    expect(entries).toMatchObject([
+    expect(entries.filter((entry) => entry.detail['workspace'] === 'closing')).toMatchObject([
       { action: 'workspace.removed', detail },
       { action: 'workspace.added', detail },
     ]);
