@@ -1,9 +1,9 @@
 import { parseUrgency } from '../client/queue.ts';
-import { type FlagValues, optional, repeated, toggle, withDefault } from '../command/flags.ts';
+import { type FlagValues, optional, repeated, withDefault } from '../command/flags.ts';
 import { parseBranchName } from '../interface/branch-name.ts';
 import { parseDurationBetween, parseTtl, parseWait } from '../interface/duration.ts';
 import { parseNote } from '../interface/lock-path.ts';
-import { oneOf, parseAny, parseNameValue, textOf } from '../interface/parsed.ts';
+import { parseAny, parseNameValue, textOf } from '../interface/parsed.ts';
 
 const waitFlags = {
   branch: optional(
@@ -21,7 +21,6 @@ export type TakeFlags = FlagValues<typeof takeFlags>;
 export const takeFlags = {
   ttl: withDefault('DURATION', 'how long the locks last, unless they are released earlier', parseTtl, '1h'),
   note: optional('TEXT', 'note for anyone who finds the path locked', parseNote),
-  literal: toggle('lock the paths as written, even if the checkout has a folder, a pattern or a similar name'),
   ...waitFlags,
 } as const;
 
@@ -33,7 +32,6 @@ export const runFlags = {
   any: optional('N', 'lock any N of the paths or items', parseAny, 'default all paths, or one item'),
   ...waitFlags,
   ttl: withDefault('DURATION', 'how long the locks last if this process or its network dies', parseTtl, '5m'),
-  onLost: withDefault('ACTION', 'if a lock is lost: stop the command, or only warn', oneOf(['stop', 'warn']), 'stop'),
   grace: withDefault(
     'DURATION',
     'time between SIGTERM and SIGKILL if a lock is lost',

@@ -134,10 +134,9 @@ async function runWithLocks(
     session,
     { marginMs, requestTimeoutMs, grantedAt: acquired.grantedAt },
     (reason, remainingMs) => {
-      const stopsCommand = request.onLost === 'stop';
-      report(stopsCommand && child !== undefined ? `${reason} Stopping the command.` : reason);
+      report(child === undefined ? reason : `${reason} Stopping the command.`);
       child?.closePipe();
-      if (stopsCommand) stopped = child?.stop(Math.min(graceMs, remainingMs)) ?? Promise.resolve();
+      stopped = child?.stop(Math.min(graceMs, remainingMs)) ?? Promise.resolve();
     },
   );
   let folder: string | undefined;

@@ -17,7 +17,7 @@ type TakeRequest = TakeFlags & { readonly paths: readonly LockPath[] };
 /** Locks all paths or none, and waits up to `wait` for paths that others hold. */
 export async function takeLocks(
   connect: Connect,
-  { paths: named, branch, ttl, note, wait, priority: urgency, literal }: TakeRequest,
+  { paths: named, branch, ttl, note, wait, priority: urgency }: TakeRequest,
 ) {
   const remote = await connect(branch ?? headBranch());
   const acquired = new Map<LockPath, AcquiredLock>();
@@ -37,7 +37,7 @@ export async function takeLocks(
   };
   const { context, releaseAfterFailure } = createCommandSession({ ...remote, client }, ttl);
   const asked = [...new Set(named)].toSorted();
-  if (!literal) refuseMistakenPaths(asked);
+  for (const problem of pathProblems(asked)) remote.report(problem);
   const own = await ownLocks(remote, ttl, asked);
   const paths = asked.filter((path) => !own.has(path));
   const goal = { paths, count: paths.length };
@@ -50,15 +50,6 @@ export async function takeLocks(
     if (!(error instanceof CommandError && isReleased)) throw error;
     throw new CommandError(`${error.message} Nothing was locked.`, error.exitCode);
   }
-}
-
-function refuseMistakenPaths(paths: readonly LockPath[]): void {
-  const problems = pathProblems(paths);
-  if (problems.length > 0)
-    throw new CommandError(
-      `${problems.join('\n')}\nNothing was locked. To lock the paths as written, add --literal.`,
-      2,
-    );
 }
 
 /** Locks that the person has already, and that last long enough. */

@@ -38,8 +38,6 @@ export interface CommandOutput {
   /** Printed instead of the lines with `--json`. */
   readonly document?: unknown;
   readonly lines?: readonly string[];
-  /** The command has written other output to stdout. */
-  readonly isPiped?: boolean;
   /** Printed last. The command then fails. */
   readonly failure?: string | undefined;
   readonly exitCode?: number;
@@ -109,11 +107,10 @@ export const defineCommand = commandKind({}, [], (_context, work) => work(undefi
 /** Returns the exit code. */
 function printOutput(
   { io, flags }: CommandContext<Flags, Flags>,
-  { document, lines = [], isPiped = false, failure, exitCode = 0 }: CommandOutput = {},
+  { document, lines = [], failure, exitCode = 0 }: CommandOutput = {},
 ): number {
-  const output = isPiped ? io.stderr : io.stdout;
-  if (flags['json'] === true && document !== undefined) printJson(output, document);
-  else printLines(output, lines);
+  if (flags['json'] === true && document !== undefined) printJson(io.stdout, document);
+  else printLines(io.stdout, lines);
   if (failure !== undefined) throw new CommandError(failure);
   return exitCode;
 }

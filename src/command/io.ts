@@ -1,6 +1,5 @@
 import { fstatSync, writeSync } from 'node:fs';
 import { constants } from 'node:os';
-import type { Readable, Writable } from 'node:stream';
 import { errorCode, systemErrorText } from '../interface/system-errors.ts';
 
 const stopSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
@@ -14,9 +13,6 @@ export interface Output {
 export interface ProcessIo {
   readonly stdout: Output;
   readonly stderr: Output;
-  /** Stdin and stdout for binary data. The caller handles their errors. */
-  input(): Readable;
-  output(): Writable;
   onSignal(listener: (signal: StopSignal) => void): () => void;
   endAtOnce(exitCode: number): void;
 }
@@ -24,7 +20,7 @@ export interface ProcessIo {
 export function processIo(): ProcessIo {
   const { stdout } = process;
   const stderr = logOutput(process.stderr, 2);
-  function onError(error: NodeJS.ErrnoException): void {
+  stdout.on('error', (error: NodeJS.ErrnoException) => {
     // A closed pipe, as with `head`, is not an error.
     if (error.code === 'EPIPE') return;
     // The command continues: it must still release its locks, or take all of them.
@@ -33,13 +29,10 @@ export function processIo(): ProcessIo {
     process.once('exit', () => {
       process.exitCode ||= 1;
     });
-  }
-  stdout.on('error', onError);
+  });
   return {
     stdout,
     stderr,
-    input: () => process.stdin,
-    output: () => stdout.off('error', onError),
     onSignal: (listener) => onSignals(stopSignals, listener),
     endAtOnce: (exitCode) => process.exit(exitCode),
   };

@@ -8,14 +8,12 @@ export const withFileErrors = <T>(file: string, work: Promise<T>, texts: Readonl
   work.catch((error: unknown) => {
     if (!(error instanceof Error && 'syscall' in error)) throw error;
     const reason = texts[errorCode(error)] ?? fileErrors[errorCode(error)] ?? fileErrorText(errorCode(error));
-    const name = file === '-' ? 'The pipe' : `The file ${quoted(file)}`;
-    throw reason === undefined ? error : new CommandError(`${name} cannot be used: ${reason}.`);
+    throw reason === undefined ? error : new CommandError(`The file ${quoted(file)} cannot be used: ${reason}.`);
   });
 
 const fileErrors: Readonly<Record<string, string>> = {
   ENOENT: 'it does not exist',
   EISDIR: 'it is a folder',
-  EPIPE: 'the process that reads it has ended',
 };
 
 /** The reason why a program could not be run, to complete a sentence. */

@@ -144,7 +144,6 @@ describe('a command under a lock', () => {
     expect(await wrong('--', 'true')).toBe(2);
     expect(await wrong(path)).toBe(2);
     expect(await wrong(path, '--')).toBe(2);
-    expect(await wrong(path, '--on-lost', 'ignore', '--', 'true')).toBe(2);
     expect(await wrong(path, '--any', '2', '--', 'true')).toBe(2);
     expect(await wrong(path, '--pool', 'unity-pro', '--', 'true')).toBe(2);
     expect(await wrong(path, '--where', 'host=b1', '--', 'true')).toBe(2);
@@ -370,20 +369,6 @@ describe('at a terminal', () => {
     expect(isRunning(pidIn(line))).toBe(false);
   });
 
-  test.each([
-    ['waits for nothing if the command leaves no process behind', '', false],
-    ['still waits for a process that the command leaves behind', 'sleep 1 &', true],
-  ])('a lost lock with --on-lost warn %s', async (_, started, waits) => {
-    const args = ['--ttl', '2s', '--grace', '20s', '--on-lost', 'warn'];
-    const terminal = startAtTerminal(args, `echo ready; cat <&$LOCK_PIPE; ${started} exit 5`);
-    await terminal.shows('ready');
-    await takeAway();
-    expect(await terminal.ended()).toBe(5);
-    expect(terminal.stdout.text()).toContain('was lost at');
-    expect(terminal.stdout.text().includes('Waiting for them')).toBe(waits);
-    expect(terminal.stdout.text()).not.toContain('still running');
-  });
-
   test('the loss of the lock ends the command, even if ps hangs', async () => {
     const folder = temporaryFolder();
     await writeFile(join(folder, 'ps'), '#!/bin/sh\nexec sleep 300\n', { mode: 0o755 });
@@ -432,16 +417,6 @@ describe('a lock that is lost', () => {
     await takeAway();
     expect(await command.ended()).toBe(76);
     expect(isRunning(grandchild)).toBe(false);
-  });
-
-  test('only leads to a warning with --on-lost warn', async () => {
-    const command = start([...args, '--on-lost', 'warn'], 'echo ready; cat <&$LOCK_PIPE; echo "pipe ended"; exit 5');
-    await ready(command);
-    await takeAway();
-    expect(await command.ended()).toBe(5);
-    expect(command.stdout()).toBe('ready\npipe ended\n');
-    expect(command.stderr()).toMatch(/was lost at/);
-    expect(command.stderr()).not.toContain('Stopping');
   });
 });
 

@@ -163,7 +163,7 @@ describe('lock, over HTTP', () => {
       });
   });
 
-  test('refuses a folder, a pattern, a typo and another case, and takes a new name or a confirmed path', async () => {
+  test('warns of a folder, a pattern, a typo and another case, and not of a new name', async () => {
     const cwd = temporaryFolder();
     const files = ['Content/Maps/Arena.umap', 'Content/Weapon.uasset'];
     for (const file of files) {
@@ -182,16 +182,12 @@ describe('lock, over HTTP', () => {
       ['Content', 'Weapon.uasset', 'Did you mean Content/Weapon.uasset?'],
     ] as const;
     for (const [folder, path, text] of cases) {
-      const { code, stderr } = await take(folder, 'Content/Weapon.uasset', path);
-      expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(text) });
-      expect(stderr).toContain('Nothing was locked. To lock the paths as written, add --literal.');
+      const { code, stderr } = await take(folder, path);
+      expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining(text) });
     }
-    expect(await held()).toEqual([]);
     // A sparse checkout has not all files of the index.
     rmSync(join(cwd, 'Content/Weapon.uasset'));
-    expect(await take('', 'Content/Weapon.uasset', 'Content/Hero.uasset')).toMatchObject({ code: 0 });
-    expect(await take('', 'Content/Maps', '--literal')).toMatchObject({ code: 0 });
-    expect(await held()).toHaveLength(3);
+    expect(await take('', 'Content/Weapon.uasset', 'Content/Hero.uasset')).toMatchObject({ code: 0, stderr: '' });
   });
 
   test('escapes paths, so that they cannot control the terminal', async () => {
@@ -269,7 +265,7 @@ describe('lock, over HTTP', () => {
     const away = new ServiceError({ method: 'POST', path: '/', attempts: 1 }, { kind: 'timeout', limitMs: 1 });
     const request = {
       ...{ paths: [lockPath('a'), lockPath('b')], branch: undefined, note: undefined, ttl: valueIn(parseTtl('1h')) },
-      ...({ wait: { seconds: 0 }, priority: 3, literal: false } as const),
+      ...({ wait: { seconds: 0 }, priority: 3 } as const),
     };
     // On a service that knows only the interface, each path is locked on its own.
     const pathByPath = onlyInterface;

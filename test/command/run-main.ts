@@ -1,5 +1,4 @@
 import { tmpdir } from 'node:os';
-import { Readable, Writable } from 'node:stream';
 import { vi } from 'vitest';
 import type { Command } from '../../src/command/command.ts';
 import type { ProcessIo, StopSignal } from '../../src/command/io.ts';
@@ -26,14 +25,6 @@ function startHere(run: (io: ProcessIo) => Promise<number>) {
   const ended = run({
     stdout: outputTo('stdout'),
     stderr: outputTo('stderr'),
-    input: () => Readable.from([]),
-    output: () =>
-      new Writable({
-        write(bytes, _encoding, done) {
-          written.stdout += bytes;
-          done();
-        },
-      }),
     onSignal(listener) {
       onSignal = listener;
       return () => undefined;

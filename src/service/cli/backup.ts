@@ -18,7 +18,7 @@ import { asTimestamp } from '../storage/timestamp.ts';
 import { databaseUrl, printMigration, withDatabase, withOwnFolder } from './open-storage.ts';
 import { commonFlags, defineStorageCommand, operatorActor, storageVariables } from './storage-command.ts';
 
-const parseFile = textOf('the path of a file, or -');
+const parseFile = textOf('the path of a file');
 
 const backup = defineStorageCommand({
   name: 'backup',
@@ -28,19 +28,15 @@ const backup = defineStorageCommand({
     'The file contains the secrets of webhooks and pools, and the passwords of remotes. Only this user can read it. Keep it safe.',
     '"workspace-service restore" can restore it into SQLite or PostgreSQL, whichever it comes from.',
   ],
-  arguments: { file: required('FILE', 'the file to create, or - for stdout', parseFile) },
+  arguments: { file: required('FILE', 'the file to create', parseFile) },
   example: 'workspaces.backup',
   async run({ arguments: { file }, io }, storage) {
-    const isPiped = file === '-';
-    const writing = isPiped ? writeBackup(storage, packageVersion, io.output()) : writeToFile(storage, file, io);
-    const { header, rows } = await withFileErrors(file, writing);
+    const { header, rows } = await withFileErrors(file, writeToFile(storage, file, io));
     const taken_at = asTimestamp(header.taken_at);
-    const where = isPiped ? 'stdout' : quoted(file);
     return {
-      isPiped,
       document: { taken_at, service_version: header.service, schema_version: header.schema, rows },
       lines: [
-        `Wrote the database as of ${timeCell(taken_at)} to ${where}: ${totalOf(rows)}, with schema ${header.schema}.`,
+        `Wrote the database as of ${timeCell(taken_at)} to ${quoted(file)}: ${totalOf(rows)}, with schema ${header.schema}.`,
       ],
     };
   },
@@ -85,10 +81,10 @@ const restore = defineCommand({
     replace: deliberateToggle('first remove all data, including the audit log; without it, the database must be empty'),
     ...commonFlags,
   },
-  arguments: { file: required('FILE', 'a file that "backup" wrote, or - for stdin', parseFile) },
+  arguments: { file: required('FILE', 'a file that "backup" wrote', parseFile) },
   example: 'workspaces.backup',
   async run({ flags: { data, replace }, arguments: { file }, environment, io }) {
-    const input = file === '-' ? io.input() : (await withFileErrors(file, open(file))).createReadStream();
+    const input = (await withFileErrors(file, open(file))).createReadStream();
     const database = { data, environment, onMigrated: printMigration(io) };
     const restoreIt = () =>
       withDatabase(database, (storage) => restoreBackup(storage, input, { replace, actor: operatorActor() }));

@@ -1,9 +1,7 @@
-import { execFile } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { appendFile, readdir, readFile, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { withFileErrors } from '../../../src/command/system-errors.ts';
 import { besideService } from '../../command/in-service.ts';
@@ -14,9 +12,7 @@ import { startServiceProcess } from '../../support/service-process.ts';
 import { lockedPathsIn } from '../../support/stored-rows.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
-const { folder, run, json, lock, ask } = besideService();
-
-const command = join(import.meta.dirname, '../../../build/workspace-service.mjs');
+const { folder, run, lock, ask } = besideService();
 
 /** Runs a command on another folder. */
 const runOn = (data: string, ...args: readonly string[]) => runMain(args, commandEnvironment(data));
@@ -93,31 +89,6 @@ test('restore rejects a truncated backup and a non-empty database', async () => 
   await appendFile(file, 'x'.repeat(2_000));
   expect((await runOn(data, 'restore', file, '--replace')).stderr).toContain('The backup is damaged: ');
   expect(JSON.parse((await runOn(data, 'workspace', 'list', '--json')).stdout).workspaces).toHaveLength(1);
-});
-
-test('a pipe moves everything from one folder to another', async () => {
-  const data = join(temporaryFolder(), 'moved');
-  const script = '"$0" "$1" backup - --data "$2" | "$0" "$1" restore - --data "$3" --json';
-  const args = ['--norc', '-c', `set -o pipefail; ${script}`, process.execPath, command, folder, data];
-  const { stdout, stderr } = await promisify(execFile)('bash', args, { env: { PATH: process.env['PATH'] } });
-  expect(stderr).toMatch(/^Wrote the database as of .* to stdout: \d+ rows, with schema \d+\.\n/);
-  expect(JSON.parse(stdout).rows).toMatchObject({ workspaces: 1 });
-  const { tokens } = JSON.parse((await runOn(data, 'token', 'list', '--json')).stdout);
-  // The service is still running, and may have updated the last use after the backup.
-  const withoutUse = (all: readonly object[]) => all.map((token) => ({ ...token, last_used_at: null }));
-  expect(withoutUse(tokens)).toEqual(withoutUse((await json('token', 'list')).tokens));
-});
-
-test('backup to a closed pipe or a full disk fails with a reason', async () => {
-  const shell = async (script: string) =>
-    promisify(execFile)('bash', ['--norc', '-c', `set -o pipefail; ${script}`, process.execPath, command, folder], {
-      env: { PATH: process.env['PATH'] },
-    }).catch((error: { readonly stderr: string }) => error);
-  const closed = await shell('"$0" "$1" backup - --data "$2" | true');
-  expect(closed.stderr).toBe('workspace-service: The pipe cannot be used: the process that reads it has ended.\n');
-  if (process.platform !== 'linux') return;
-  const full = await shell('"$0" "$1" backup - --data "$2" >/dev/full');
-  expect(full.stderr).toBe('workspace-service: The pipe cannot be used: the disk is full.\n');
 });
 
 test('a lost connection to the database is not reported as an error of the file', async () => {
