@@ -116,12 +116,10 @@ export const changesUntil = (storage: Storage, signal: AbortSignal): Storage => 
 });
 
 /** Removes what is no longer needed, one kind after the other. A failed removal is repeated in the next round. */
-export async function removeOldData(
-  parts: Pick<ServiceParts, 'storage' | 'onError' | 'metrics' | 'keepAudit'>,
-): Promise<void> {
-  const { storage, metrics, onError, keepAudit } = parts;
+export async function removeOldData(parts: Pick<ServiceParts, 'storage' | 'onError' | 'keepAudit'>): Promise<void> {
+  const { storage, onError, keepAudit } = parts;
   const removals = [
-    async () => metrics.droppedResponses.inc(await removeOldResults(storage)),
+    () => removeOldResults(storage),
     () => removeOldLeases(storage),
     () => removeOld(storage, { table: 'syncs', time: 'finished_at', keptForMs }),
     () => removeOldLockHistory(storage),

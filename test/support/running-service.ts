@@ -93,7 +93,7 @@ export type RunningService = Awaited<ReturnType<typeof startTestService>>;
 export async function startTestService(kind: DatabaseKind, options: RunningServiceOptions = {}) {
   const data = await temporaryDataFolder();
   const metrics = createMetrics();
-  const { storage, remove } = await kind.open((changes) => metrics.commits.observe(changes));
+  const { storage, remove } = await kind.open();
   const lines: string[] = [];
   const { environment = process.env, allowedNetworks = [], trustedProxies = [], ...more } = options;
   const { allowFileRemotes = true, publicUrl, resolve = noNames, ...settings } = more;

@@ -2,7 +2,6 @@ import { type InsertObject, type RawBuilder, type Selectable, sql } from 'kysely
 import { expect } from 'vitest';
 import type { Duration } from '../../src/interface/duration.ts';
 import { removeOldData } from '../../src/service/background-work.ts';
-import { createMetrics } from '../../src/service/runtime/metrics.ts';
 import { openSqlite } from '../../src/service/storage/sqlite.ts';
 import type { Storage } from '../../src/service/storage/storage.ts';
 import type { Tables } from '../../src/service/storage/tables.ts';
@@ -57,10 +56,7 @@ export async function changeRows<Table extends keyof Tables>(
 
 /** Removes old data as a service does. */
 export const removeOldRows = (storage: Storage, keepAudit?: Duration): Promise<void> =>
-  removeOldData({
-    ...{ storage, metrics: createMetrics(), keepAudit },
-    onError: (error) => expect.fail(String(error)),
-  });
+  removeOldData({ storage, keepAudit, onError: (error) => expect.fail(String(error)) });
 
 /** The rows with these values, in any order. */
 export async function findRows<Table extends keyof Tables>(

@@ -15,7 +15,6 @@ interface DatabaseOptions {
   readonly data: string;
   readonly environment: NodeJS.ProcessEnv;
   readonly onMigrated: (migration: Migration) => void;
-  readonly onCommit?: (changes: number) => void;
   readonly onIdleError?: (error: Error) => void;
 }
 

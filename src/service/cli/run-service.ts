@@ -46,7 +46,6 @@ export async function runService(
     'Stop it, or choose another folder with --data. To run several services, use PostgreSQL (DATABASE_URL), and a folder for each.';
   const database = {
     ...{ data, environment },
-    onCommit: (changes: number) => metrics.commits.observe(changes),
     onIdleError: (error: Error) => log.warn({ err: error }, 'database connection lost'),
     onMigrated: ({ from, to, durationMs: duration_ms }: Migration) =>
       log.info({ from, to, duration_ms, to_go_back: downgradeAdvice }, 'migrated the database'),

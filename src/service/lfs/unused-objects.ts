@@ -1,6 +1,5 @@
 import type { Logger } from 'pino';
 import type { Git } from '../git/git.ts';
-import type { Metrics } from '../runtime/metrics.ts';
 import type { Storage } from '../storage/storage.ts';
 import { syncedBranches } from '../workspaces/synced-branches.ts';
 import type { ListedObject, ObjectStore } from './object-store.ts';
@@ -10,7 +9,6 @@ interface UnusedObjectsParts {
   readonly storage: Pick<Storage, 'read'>;
   readonly git: Pick<Git, 'smallBlobs' | 'missingCommits'>;
   readonly objectsOf: (workspace: string) => ObjectStore;
-  readonly metrics: Pick<Metrics, 'lfsObjects' | 'lfsBytes' | 'lfsEvicted'>;
   readonly log: Logger;
   readonly stopping: AbortSignal;
   readonly onError: (error: unknown) => void;
@@ -22,34 +20,28 @@ export const keptUnusedMs = 14 * 24 * 60 * 60 * 1_000;
 /** Time limit for listing all objects of a branch. */
 const timeoutMs = 10 * 60_000;
 
-/** Removes the objects that nobody needs from the disk of this instance, and measures the rest. The next round retries. */
+/** Removes the objects that nobody needs from the disk of this instance. The next round retries. */
 export async function removeUnusedObjects(parts: UnusedObjectsParts): Promise<void> {
-  const { storage, metrics, log, stopping, onError } = parts;
-  const total = { objects: 0, bytes: 0 };
+  const { storage, log, stopping, onError } = parts;
   for (const { id: workspace } of await storage.read.selectFrom('workspaces').select('id').execute()) {
     try {
-      const removed = await removeUnusedOf(parts, workspace, total);
-      metrics.lfsEvicted.inc(removed);
+      const removed = await removeUnusedOf(parts, workspace);
       if (removed > 0) log.info({ workspace, objects: removed }, 'removed LFS objects that nothing needs');
     } catch (error) {
       if (stopping.aborted) return;
       onError(error);
     }
   }
-  metrics.lfsObjects.set(total.objects);
-  metrics.lfsBytes.set(total.bytes);
 }
 
-/** Adds the objects that stay to `total`, and returns the number of those that were removed. */
-async function removeUnusedOf(parts: UnusedObjectsParts, workspace: string, total: { objects: number; bytes: number }) {
+/** Returns the number of removed objects. */
+async function removeUnusedOf(parts: UnusedObjectsParts, workspace: string): Promise<number> {
   const { objectsOf, stopping, onError } = parts;
   const store = objectsOf(workspace);
   const unusedSince = Date.now() - keptUnusedMs;
   const unused: ListedObject[] = [];
   for await (const object of store.list()) {
     stopping.throwIfAborted();
-    total.objects += 1;
-    total.bytes += object.size;
     if (object.lastUsedAt < unusedSince) unused.push(object);
   }
   const needed = unused.length > 0 ? await neededObjects(parts, workspace) : undefined;
@@ -59,10 +51,7 @@ async function removeUnusedOf(parts: UnusedObjectsParts, workspace: string, tota
     stopping.throwIfAborted();
     // It may have been used since then.
     const isUnused = !needed.has(object.oid) && ((await store.find(object.oid))?.lastUsedAt ?? 0) < unusedSince;
-    if (!isUnused || !(await store.remove(object.oid).then(() => true, onError))) continue;
-    removed += 1;
-    total.objects -= 1;
-    total.bytes -= object.size;
+    if (isUnused && (await store.remove(object.oid).then(() => true, onError))) removed += 1;
   }
   return removed;
 }

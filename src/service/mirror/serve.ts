@@ -11,7 +11,6 @@ import { errorPacket } from '../git/serve-mirror.ts';
 import { type Environment, responseHeaders } from '../http/context.ts';
 import { type OutputResponse, sendOutput } from '../http/send-output.ts';
 import { limitParallel } from '../runtime/limit-parallel.ts';
-import type { GitOutcomeLabel, GitRequestLabel, Metrics } from '../runtime/metrics.ts';
 import { repeat } from '../runtime/repeat.ts';
 import type { Storage } from '../storage/storage.ts';
 import { isRevoked } from '../tokens/tokens.ts';
@@ -23,7 +22,6 @@ export interface ServeParts {
   readonly storage: Pick<Storage, 'read' | 'now'>;
   readonly git: Pick<Git, 'serve'>;
   readonly pullThrough: Pick<PullThrough, 'commits'>;
-  readonly metrics: Metrics;
   readonly log: Logger;
   readonly mirrorLimits: MirrorLimits;
 }
@@ -34,7 +32,7 @@ export interface ServeParts {
  * ignores such a text.
  */
 export function createServe(parts: ServeParts) {
-  const { storage, git, pullThrough, metrics, mirrorLimits: limits } = parts;
+  const { storage, git, pullThrough, mirrorLimits: limits } = parts;
   const slots = createSlots(limits);
 
   return async (
@@ -75,7 +73,6 @@ export function createServe(parts: ServeParts) {
       const lacking = await pullThrough.commits(workspace, branches);
       if (lacking !== undefined) throw new GitError('incomplete', lacking);
       await inSlot(kind, async () => {
-        metrics.gitServing.inc();
         // Tokens that only expire do not end a clone: they were valid at its start, and may live only for minutes.
         const refuseRevoked = async (): Promise<void> => {
           if (await isRevoked(storage.read, bearer)) response.cut('refused');
@@ -96,7 +93,6 @@ export function createServe(parts: ServeParts) {
           });
         } finally {
           void stopChecks();
-          metrics.gitServing.dec();
         }
       });
     }
@@ -109,29 +105,32 @@ export function createServe(parts: ServeParts) {
   };
 }
 
-type Report = (outcome: GitOutcomeLabel, error?: string) => void;
+type RequestKind = 'info-refs' | 'fetch';
+
+type Outcome = 'served' | 'refused' | 'busy' | 'too-slow' | 'timeout' | 'gone' | 'failed';
+
+/** Logs the end of a request. */
+type Report = (outcome: Outcome, error?: string) => void;
 
 function createReport(
-  { metrics, log }: ServeParts,
+  { log }: ServeParts,
   response: OutputResponse,
-  request: GitRequestLabel,
+  kind: RequestKind,
   about: Readonly<Record<'request_id' | 'workspace' | 'token', string>>,
 ): Report {
   const startedAt = performance.now();
   return (outcome, error) => {
-    const bytes = response.sentBytes();
-    metrics.gitRequests.inc({ request, outcome });
-    metrics.gitSentBytes.inc(bytes);
-    const fields = { ...about, bytes, duration_ms: Math.round(performance.now() - startedAt), outcome };
+    const duration_ms = Math.round(performance.now() - startedAt);
+    const fields = { ...about, bytes: response.sentBytes(), duration_ms, outcome };
     if (outcome === 'failed' || outcome === 'timeout') log.warn({ ...fields, error }, 'mirror request failed');
-    else if (request === 'fetch') log.info(fields, 'mirror fetch ended');
+    else if (kind === 'fetch') log.info(fields, 'mirror fetch ended');
   };
 }
 
 /** Ends the response, or throws if it has not started and the client displays the text of an error response. */
 async function endFailed(
   error: unknown,
-  kind: GitRequestLabel,
+  kind: RequestKind,
   response: OutputResponse,
   requestId: string,
   report: Report,
@@ -154,7 +153,7 @@ async function endFailed(
   if (needsReason && kind === 'info-refs') throw unavailable(message, retryPullAfterSeconds);
 }
 
-function outcomeOf({ kind }: GitError, response: OutputResponse): GitOutcomeLabel {
+function outcomeOf({ kind }: GitError, response: OutputResponse): Outcome {
   const cutReason = response.cutReason();
   if (cutReason !== undefined) return cutReason;
   if (response.gone.aborted) return 'gone';

@@ -1,11 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
-const gitRequests = ['info-refs', 'fetch'] as const;
-const gitOutcomes = ['served', 'refused', 'busy', 'too-slow', 'timeout', 'gone', 'failed'] as const;
-
-export type GitRequestLabel = (typeof gitRequests)[number];
-export type GitOutcomeLabel = (typeof gitOutcomes)[number];
-
 export type Metrics = ReturnType<typeof createMetrics>;
 
 /** Gauges of Node whose names are those of counters. Each is the sum of another gauge over its label. */
@@ -39,12 +33,6 @@ export function createMetrics() {
       'workspace_http_connections_dropped_total',
       'Connections closed at once because the connection limit was reached.',
     ),
-    commits: new Histogram({
-      name: 'workspace_commit_changes',
-      help: 'Changes per flush to disk.',
-      buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256],
-      registers,
-    }),
     syncs: counter('workspace_syncs_total', 'Finished syncs, by status.', 'status'),
     syncsRunning: gauge('workspace_syncs_running', 'Syncs running on this instance.'),
     lastSync: gauge(
@@ -52,14 +40,6 @@ export function createMetrics() {
       'End of the last successful sync of each workspace.',
       'workspace',
     ),
-    gitRequests: counter(
-      'workspace_git_requests_total',
-      'Requests of git clients for mirrors, by kind and outcome.',
-      'request',
-      'outcome',
-    ),
-    gitServing: gauge('workspace_git_serving', 'Requests of git clients that this instance is serving.'),
-    gitSentBytes: counter('workspace_git_sent_bytes_total', 'Bytes sent to git clients.'),
     deliveries: counter('workspace_webhook_attempts_total', 'Webhook delivery attempts, by outcome.', 'outcome'),
     locks: gauge('workspace_locks', 'Active locks of each workspace.', 'workspace'),
     lockWaiters: gauge(
@@ -69,31 +49,18 @@ export function createMetrics() {
     ),
     diskSize: gauge('workspace_disk_size_bytes', 'Size of the data disk.'),
     freeDisk: gauge('workspace_disk_free_bytes', 'Free space on the data disk.'),
-    lfsObjects: gauge('workspace_lfs_objects', 'LFS objects in the mirrors.'),
-    lfsBytes: gauge('workspace_lfs_bytes', 'Size of the LFS objects in the mirrors.'),
-    lfsEvicted: counter('workspace_lfs_evicted_total', 'LFS objects removed because nothing needed them.'),
     mostWaiting: gauge('workspace_webhook_deliveries_waiting_max', 'Length of the longest delivery queue.'),
     droppedEvents: gauge(
       'workspace_webhook_events_dropped',
       'Events dropped because too many deliveries waited, or one change caused too many.',
     ),
     refusedLocks: counter('workspace_locks_refused_total', 'Locks refused because a quota was reached.'),
-    droppedResponses: counter(
-      'workspace_remembered_answers_dropped_total',
-      'Responses to requests with an Idempotency-Key removed early because there were too many.',
-    ),
-    tokenExchanges: counter('workspace_token_exchanges_total', 'Token exchanges, by outcome.', 'outcome'),
     expiringTokens: gauge('workspace_tokens_expiring', 'API tokens that expire within 14 days.'),
-    issuerErrors: counter('workspace_issuer_troubles_total', 'Failed requests for the keys of an issuer.'),
     expiredLocks: counter('workspace_locks_expired_total', 'Locks whose ttl expired.'),
   };
   // Prometheus needs a previous value to detect an increase: without an initial zero, it would miss the first failure.
   for (const status of ['succeeded', 'failed']) metrics.syncs.inc({ status }, 0);
   for (const status of [400, 408, 413, 431]) metrics.unreadable.inc({ status }, 0);
-  for (const request of gitRequests)
-    for (const outcome of gitOutcomes) metrics.gitRequests.inc({ request, outcome }, 0);
   for (const outcome of ['delivered', 'retry', 'given-up', 'gone']) metrics.deliveries.inc({ outcome }, 0);
-  for (const outcome of ['exchanged', 'refused', 'invalid-scope', 'limited', 'unavailable'])
-    metrics.tokenExchanges.inc({ outcome }, 0);
   return metrics;
 }

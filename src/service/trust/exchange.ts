@@ -5,7 +5,6 @@ import { isScope, type Scope } from '../contract/scopes.ts';
 import type { TargetCheck } from '../outbound/target.ts';
 import { subscriberOf } from '../platform/ip-address.ts';
 import { limitRate, perMinute } from '../runtime/limit-rate.ts';
-import type { Metrics } from '../runtime/metrics.ts';
 import type { Database, Storage } from '../storage/storage.ts';
 import { newTokenId, newTokenSecret, secretHash } from '../tokens/secret.ts';
 import { matchTrustRules, type TrustDecision } from './match.ts';
@@ -34,7 +33,6 @@ export type ExchangeToken = ReturnType<typeof createExchangeToken>;
 interface ExchangeParts {
   readonly storage: Storage;
   readonly targets: TargetCheck;
-  readonly metrics: Pick<Metrics, 'tokenExchanges' | 'issuerErrors'>;
   readonly log: Logger;
   /** The required audience of identity tokens; undefined if the public URL is unknown. */
   readonly publicUrl: () => string | undefined;
@@ -44,11 +42,8 @@ interface ExchangeParts {
 /** Limit for an address, which may be that of many jobs: anyone can ask, and verification takes time. */
 const attemptsOfAddress = perMinute(1_200);
 
-export function createExchangeToken({ storage, targets, metrics, log, publicUrl, clock }: ExchangeParts) {
-  const onFailure = (issuer: string, reason: string): void => {
-    metrics.issuerErrors.inc();
-    log.warn({ issuer, reason }, 'issuer key fetch failed');
-  };
+export function createExchangeToken({ storage, targets, log, publicUrl, clock }: ExchangeParts) {
+  const onFailure = (issuer: string, reason: string): void => log.warn({ issuer, reason }, 'issuer key fetch failed');
   const verify = createVerifyIdentity(createIssuerKeys({ targets, onFailure }));
   const { charge } = limitRate(attemptsOfAddress, clock);
 
@@ -82,7 +77,6 @@ export function createExchangeToken({ storage, targets, metrics, log, publicUrl,
     const seconds = charge(subscriberOf(request.address ?? ''));
     const exchanged: ExchangeResult =
       seconds > 0 ? { kind: 'limited', retryAfterSeconds: seconds } : await exchange(request);
-    metrics.tokenExchanges.inc({ outcome: exchanged.kind });
     if ('reason' in exchanged) {
       const about = { request_id: request.requestId, origin_address: request.address ?? undefined };
       log.info({ ...about, reason: exchanged.reason }, 'token exchange refused');

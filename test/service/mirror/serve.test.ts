@@ -5,7 +5,6 @@ import { GitError } from '../../../src/service/git/git-error.ts';
 import type { App, Environment } from '../../../src/service/http/context.ts';
 import { startServer } from '../../../src/service/http/server.ts';
 import { createServe, defaultMirrorLimits } from '../../../src/service/mirror/serve.ts';
-import { createMetrics } from '../../../src/service/runtime/metrics.ts';
 import { findWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { sqlite } from '../../support/databases.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
@@ -15,7 +14,7 @@ const storage = sharedStorage(sqlite, { workspaces: ['game'] });
 test('a list of branches that git does not complete is cut off, and not left open', async () => {
   const mirrorLimits = defaultMirrorLimits;
   const serve = createServe({
-    ...{ storage, mirrorLimits, metrics: createMetrics(), log: pino({ level: 'silent' }) },
+    ...{ storage, mirrorLimits, log: pino({ level: 'silent' }) },
     pullThrough: { commits: async () => undefined },
     git: {
       async serve(_workspace, { onOutput }) {

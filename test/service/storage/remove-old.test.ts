@@ -2,7 +2,6 @@ import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { changesUntil, removeOldData } from '../../../src/service/background-work.ts';
 import { removeOldResults } from '../../../src/service/idempotency/idempotency.ts';
-import { createMetrics } from '../../../src/service/runtime/metrics.ts';
 import { removeOld } from '../../../src/service/storage/remove-old.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
@@ -93,7 +92,7 @@ describe.each(databaseKinds)('the removal of old data on $name', (kind) => {
     await storage.commit('global', (db) => sql`alter table remembered_answers rename to gone`.execute(db));
     const errors: unknown[] = [];
     const onError = (error: unknown) => errors.push(error);
-    await removeOldData({ keepAudit: undefined, storage, metrics: createMetrics(), onError });
+    await removeOldData({ keepAudit: undefined, storage, onError });
     expect(errors).toMatchObject([{ message: expect.stringContaining('remembered_answers') }]);
     expect(await names('syncs', 'id')).not.toContain('older');
   });

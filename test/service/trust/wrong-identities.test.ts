@@ -2,7 +2,6 @@ import pino from 'pino';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { createTargetCheck } from '../../../src/service/outbound/target.ts';
 import { cidr } from '../../../src/service/platform/ip-address.ts';
-import { createMetrics } from '../../../src/service/runtime/metrics.ts';
 import { createExchangeToken } from '../../../src/service/trust/exchange.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { type OidcIssuer, startOidcIssuer } from '../../support/oidc-issuer.ts';
@@ -127,7 +126,6 @@ describe.each(databaseKinds)('instances that share a database on $name', (kind) 
     createExchangeToken({
       storage: service.storage,
       targets: createTargetCheck({ allowedNetworks: [cidr('127.0.0.0/8')] }),
-      metrics: createMetrics(),
       log: pino({ level: 'silent' }),
       publicUrl: () => audience,
       clock: () => performance.now(),
