@@ -13,21 +13,14 @@ interface Occurrence<Type extends HookEvent, Data> {
   readonly data: Data;
 }
 
-export type SyncOccurrence =
-  | Occurrence<'sync.succeeded', TriggeredSync & ChangedPaths>
-  | Occurrence<'sync.failed', TriggeredSync>;
-
-interface TriggeredSync {
-  readonly sync: Sync;
-  /** The name of a token, or another reason, such as a push. */
-  readonly triggered_by: string;
-}
-
-export interface ChangedPaths {
-  /** The first 1,000 files that differ from the last sync of the branch. Null if the mirror cannot compare the two. */
-  readonly changed_paths: readonly string[] | null;
-  readonly more_changed_paths: boolean;
-}
+export type SyncOccurrence = Occurrence<
+  'sync.succeeded' | 'sync.failed',
+  {
+    readonly sync: Sync;
+    /** The name of a token, or another reason, such as a push. */
+    readonly triggered_by: string;
+  }
+>;
 
 export type LockOccurrence =
   | Occurrence<'lock.acquired' | 'lock.expired', { readonly lock: Lock }>

@@ -9,7 +9,7 @@ import { startWorker, type WorkerOptions } from '../runtime/worker.ts';
 import type { Database, Storage } from '../storage/storage.ts';
 import { remoteOf } from '../workspaces/remotes.ts';
 import { type ClaimedSync, claimSync, countsOf, type FetchObjects, maxSyncAttempts, type SyncEnd } from './queue.ts';
-import { changedPaths, recordSync } from './record-sync.ts';
+import { recordSync } from './record-sync.ts';
 
 /**
  * Renewals also store the progress, so they are frequent; the claim is many times longer. More of them would slow down
@@ -70,9 +70,8 @@ export async function runSync(parts: SyncRunParts, sync: ClaimedSync, stopping: 
     const end = await fetchBranchAndObjects(parts, sync, claim.signal, (now) => {
       progress = now;
     });
-    const changed = await changedPaths(parts, sync, end);
     claim.end();
-    const record = (db: Database) => recordSync(db, storage.now, sync, end, changed);
+    const record = (db: Database) => recordSync(db, storage.now, sync, end);
     if (!(await storage.commit({ workspace: sync.workspace }, record))) return;
     metrics.syncs.inc({ status: end.kind });
     if (end.kind === 'failed') log.warn({ ...about, error: end.error }, 'sync failed');

@@ -58,20 +58,9 @@ function contentOf(format: HookFormat, occurrence: HookEventOccurrence): Content
  */
 const github = (occurrence: HookEventOccurrence): Content =>
   json(
-    { event_type: occurrence.type, client_payload: { id: occurrence.id, ...payload(withFewerPaths(occurrence)) } },
+    { event_type: occurrence.type, client_payload: { id: occurrence.id, ...payload(occurrence) } },
     { accept: 'application/vnd.github+json', 'x-github-api-version': '2022-11-28' },
   );
-
-/** GitHub refuses a `client_payload` of more than 64 KB. */
-const maxPathBytes = 50_000;
-
-function withFewerPaths(occurrence: HookEventOccurrence): HookEventOccurrence {
-  if (occurrence.type !== 'sync.succeeded') return occurrence;
-  const { changed_paths: paths } = occurrence.data;
-  if (paths === null || Buffer.byteLength(JSON.stringify(paths)) <= maxPathBytes) return occurrence;
-  const data = { ...occurrence.data, changed_paths: paths.slice(0, paths.length / 2), more_changed_paths: true };
-  return withFewerPaths({ ...occurrence, data });
-}
 
 /** Standard Webhooks 1.0, "Payload structure". */
 const payload = ({ type, occurredAt, workspace, data }: HookEventOccurrence) => ({

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { databaseKinds } from '../../support/databases.ts';
-import { type Commit, createRepository } from '../../support/git-repository.ts';
+import { createRepository } from '../../support/git-repository.ts';
 import { nothing } from '../../support/other-servers/responses.ts';
 import { folderOfTests } from '../../support/temporary-folder.ts';
 import { hookedService, idOf, verified } from './hooked-service.ts';
@@ -72,34 +72,10 @@ describe.each(databaseKinds)('deliveries on $name', (kind) => {
     expect(art).toEqual({
       type: 'sync.succeeded',
       timestamp: artSync.finished_at,
-      data: { workspace: id, sync: artSync, triggered_by: 'ada', changed_paths: null, more_changed_paths: false },
+      data: { workspace: id, sync: artSync, triggered_by: 'ada' },
     });
     const [told, mainSync] = await outcome('main');
     expect(told).toMatchObject({ type: 'sync.succeeded', data: { sync: mainSync } });
-  });
-
-  test('names the files that differ from the last sync of the branch, at most 1,000', async () => {
-    const repository = createRepository(folder, 'changing.git');
-    repository.commit({ branch: 'main', files: { a: '1', b: '1', c: '1' } });
-    const { sync, next } = await hooked({ events: ['sync.succeeded'] }, repository.path);
-    const changed = async (...commits: readonly Commit[]) => {
-      repository.commit(...commits);
-      await sync('main');
-      return (await next()).said;
-    };
-    const naming = (changed_paths: unknown, more_changed_paths: boolean) => ({
-      data: { changed_paths, more_changed_paths },
-    });
-    expect(await changed()).toMatchObject(naming(null, false));
-    const two = [
-      { branch: 'main', files: { a: '2' } },
-      { branch: 'main', files: { 'art/d': '1' }, removed: ['b'] },
-    ];
-    expect(await changed(...two)).toMatchObject(naming(['a', 'art/d', 'b'], false));
-    expect(await changed()).toMatchObject(naming([], false));
-    const many = Object.fromEntries(Array.from({ length: 1_001 }, (_, index) => [`many/${index}`, '1']));
-    const first = Object.keys(many).toSorted().slice(0, 1_000);
-    expect(await changed({ branch: 'main', files: many })).toMatchObject(naming(first, true));
   });
 
   /** Makes any statement fail that would add a second row with the same value. */

@@ -40,13 +40,6 @@ test('the github format is a repository dispatch with the standard payload and t
   });
 });
 
-test('the github format has as many changed paths as GitHub accepts', () => {
-  const changed_paths = Array.from({ length: 1_000 }, (_, index) => `Content/${'x'.repeat(90)}/${index}.uasset`);
-  const { client_payload: sent } = bodyOf('github', { ...succeeded, data: { ...succeeded.data, changed_paths } });
-  expect(sent.data).toMatchObject({ changed_paths: changed_paths.slice(0, 250), more_changed_paths: true });
-  expect(JSON.stringify(sent).length).toBeLessThan(64_000);
-});
-
 test('every format is signed over the sent body', () => {
   for (const format of hookFormats) {
     const hook = hookRow({ format });

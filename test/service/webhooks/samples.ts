@@ -47,7 +47,7 @@ export const succeeded = {
   type: 'sync.succeeded',
   workspace: 'game',
   occurredAt: '2026-01-02T03:04:07.006Z',
-  data: { sync, triggered_by: 'nightly', changed_paths: ['Content/Hero.uasset'], more_changed_paths: false },
+  data: { sync, triggered_by: 'nightly' },
 } satisfies SyncOccurrence;
 
 export const released: LockOccurrence = {
