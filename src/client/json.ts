@@ -21,6 +21,10 @@ export const asObject = (json: Json | undefined): JsonObject => (isObject(json) 
 
 export const asArray = (json: Json | undefined): readonly Json[] => (isArray(json) ? json : []);
 
+/** The first of these members that is a name or an id. */
+export const firstName = (object: JsonObject, ...members: readonly string[]): string | undefined =>
+  members.map((member) => nameIn(object[member])).find((name) => name !== undefined);
+
 export const isArray = (json: Json | undefined): json is readonly Json[] => Array.isArray(json);
 
 export const isObject = (json: Json | undefined): json is JsonObject =>

@@ -2,7 +2,7 @@ import { milliseconds, type Ttl } from '../interface/duration.ts';
 import { type LockPath, maxNoteLength } from '../interface/lock-path.ts';
 import type { Comparison, Outdated } from '../interface/resources.ts';
 import { isHeaderValue } from './access.ts';
-import { asObject, isArray, isObject, type Json, type JsonObject, nameIn } from './json.ts';
+import { asObject, firstName, isArray, isObject, type Json, type JsonObject, nameIn } from './json.ts';
 import { type ClientResponse, headerOf, objectIn } from './response.ts';
 import { plainName, type Sanitizer } from './sanitizer.ts';
 import { timestampIn } from './time.ts';
@@ -90,7 +90,7 @@ export function readLock(lock: JsonObject, path: string, sanitizer: Sanitizer) {
     path: plainName(nameIn(lock['path']) ?? path),
     // Excludes the type of a problem that contains the lock, which is a URI.
     type: nameLike(/^[\w.-]{1,64}$/, lock['type']),
-    id: nameLike(opaqueTag, lock['id']),
+    id: nameLike(opaqueTag, firstName(lock, 'id', 'lock_id')),
     /** With quotes, as the service sent it. */
     etag: etagIn(lock),
     owner: line(ownerIn(lock), maxNameLength),
@@ -108,7 +108,7 @@ export function readLock(lock: JsonObject, path: string, sanitizer: Sanitizer) {
 /** Whether a body is a lock, and not a message of a gateway. */
 export function namesLock(body: JsonObject): boolean {
   const lock = lockIn(body);
-  return nameIn(lock['path']) !== undefined || nameIn(lock['id']) !== undefined || describesHolder(lock);
+  return firstName(lock, 'path', 'id', 'lock_id') !== undefined || describesHolder(lock);
 }
 
 /** The object itself, or the lock that it wraps. */
@@ -148,7 +148,8 @@ function fenceIn(lock: JsonObject): number | undefined {
 
 const describesHolder = (body: JsonObject): boolean => ownerIn(body) !== undefined || endIn(body) !== undefined;
 
-const ownerIn = ({ owner, locked_by }: JsonObject): string | undefined => nameIn(owner) ?? nameIn(locked_by);
+const ownerIn = (lock: JsonObject): string | undefined =>
+  firstName(lock, 'owner', 'holder', 'locked_by') ?? nameIn(asObject(lock['owner'])['name']);
 
 const endIn = ({ expires_at, expires }: JsonObject): string | undefined =>
   timestampIn(expires_at) ?? timestampIn(expires);

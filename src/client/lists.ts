@@ -1,7 +1,7 @@
 import type { LockPath } from '../interface/lock-path.ts';
 import type { WorkspaceId } from './access.ts';
 import { inParallel } from './in-parallel.ts';
-import { asObject, type Json, type JsonObject, nameIn } from './json.ts';
+import { asObject, firstName, type Json, type JsonObject, nameIn } from './json.ts';
 import { type FoundLock, type KnownLock, readListedLock } from './known-lock.ts';
 import { type List, readPages } from './pages.ts';
 import { expectFound } from './refusal.ts';
@@ -20,8 +20,7 @@ const readNamed =
   (...keys: readonly string[]) =>
   (entry: Json): NamedEntry | undefined => {
     const raw = asObject(entry);
-    const candidates = typeof entry === 'string' ? [entry] : keys.map((key) => raw[key]);
-    const name = candidates.map(nameIn).find((each) => each !== undefined);
+    const name = typeof entry === 'string' ? nameIn(entry) : firstName(raw, ...keys);
     return name === undefined ? undefined : { name: plainName(name), raw };
   };
 

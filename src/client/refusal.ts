@@ -1,5 +1,5 @@
 import { problemTypePrefix } from '../interface/problem.ts';
-import { asArray, asObject, type Json, type JsonObject, nameIn } from './json.ts';
+import { asArray, asObject, firstName, type Json, type JsonObject, nameIn } from './json.ts';
 import { namesHolder, outdatedIn } from './known-lock.ts';
 import { type ClientResponse, headerOf, objectIn } from './response.ts';
 import type { Sanitizer } from './sanitizer.ts';
@@ -106,8 +106,8 @@ const maxFields = 5;
 function fieldsOf(body: Json, sanitizer: Sanitizer): readonly RefusedField[] {
   const { errors } = asObject(body);
   const found = asArray(errors).flatMap((error) => {
-    const detail = nameIn(error) ?? nameIn(asObject(error)['detail']);
-    const pointer = nameIn(asObject(error)['pointer'])?.replace(/^#?\//, '');
+    const detail = nameIn(error) ?? firstName(asObject(error), 'detail', 'message');
+    const pointer = firstName(asObject(error), 'pointer', 'field')?.replace(/^#?\//, '');
     const field = pointer === undefined || pointer === '' ? undefined : sanitizer.line(pointer, maxDetailLength);
     return detail === undefined ? [] : { field, detail: sanitizer.line(detail, maxDetailLength) };
   });

@@ -1,5 +1,5 @@
 import type { WorkspaceId } from './access.ts';
-import { asObject, type JsonObject, nameIn } from './json.ts';
+import { asObject, firstName, type JsonObject, nameIn } from './json.ts';
 import { expectResource } from './refusal.ts';
 import { type CallLimits, type ClientContext, expectSuccess } from './request.ts';
 import { objectIn } from './response.ts';
@@ -32,7 +32,7 @@ export const createRegisterHook =
     );
     const { response } = expectSuccess(result);
     const hook = objectIn(response);
-    const id = nameIn(hook['id']);
+    const id = firstName(hook, 'id', 'hook_id');
     return {
       hook_id: id === undefined ? undefined : plainName(id),
       /** The service reports that it replaced an existing hook. */
@@ -51,4 +51,4 @@ const secretsIn = (body: JsonObject): readonly string[] => [
 const textsIn = (object: JsonObject): readonly string[] =>
   Object.values(object).filter((value) => typeof value === 'string');
 
-const isHook = ({ id, url }: JsonObject): boolean => nameIn(id) !== undefined || nameIn(url) !== undefined;
+const isHook = (body: JsonObject): boolean => firstName(body, 'id', 'hook_id', 'url') !== undefined;

@@ -1,6 +1,6 @@
 import type { WorkspaceId } from './access.ts';
 import { resolveLink } from './endpoints.ts';
-import { type Json, type JsonObject, nameIn } from './json.ts';
+import { firstName, type Json, type JsonObject, nameIn } from './json.ts';
 import { expectResource, rawMessageOf, retryAfterIn } from './refusal.ts';
 import { type AnsweredCall, type CallLimits, type ClientContext, expectSuccess } from './request.ts';
 import { headerOf, objectIn } from './response.ts';
@@ -60,14 +60,14 @@ function readReport({ response }: AnsweredCall) {
 const maxStatusLength = 64;
 
 export function readSync(body: JsonObject, sanitizer: Sanitizer) {
-  const name = (member: string): string | undefined => {
-    const text = nameIn(body[member]);
+  const name = (...members: readonly string[]): string | undefined => {
+    const text = firstName(body, ...members);
     return text === undefined ? undefined : plainName(text);
   };
   const error = errorIn(body, sanitizer);
-  const status = sanitizer.line(nameIn(body['status']) ?? 'unknown', maxStatusLength);
+  const status = sanitizer.line(firstName(body, 'status', 'state') ?? 'unknown', maxStatusLength);
   return {
-    sync_id: name('sync_id'),
+    sync_id: name('sync_id', 'id'),
     status,
     state: stateOf(status, error),
     branch: name('branch'),
@@ -116,4 +116,4 @@ function errorIn(body: JsonObject, sanitizer: Sanitizer): string | undefined {
   return message === undefined ? undefined : nameIn(sanitizer.line(message, maxErrorLength));
 }
 
-const expectSync = expectResource('sync', ({ sync_id, status }) => (nameIn(sync_id) ?? nameIn(status)) !== undefined);
+const expectSync = expectResource('sync', (body) => firstName(body, 'sync_id', 'id', 'status', 'state') !== undefined);

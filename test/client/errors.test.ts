@@ -126,7 +126,7 @@ describe('the client', () => {
     ['the message', json(400, { detail: `No such token: Bearer ${token}!` })],
     ['a page', raw(400, `<html><body>${token}</body></html>`)],
     ['the request id', nothing(400, { 'x-request-id': token })],
-    ['a field', json(422, { errors: [{ pointer: token, detail: `${token} is wrong` }] })],
+    ['a field', json(422, { errors: [{ field: token, message: `${token} is wrong` }] })],
     ['a scope', nothing(403, { 'www-authenticate': `Bearer error="insufficient_scope", scope="${token}"` })],
     ['the target of a redirect', nothing(302, { location: `https://example.com/${token}?t=${token}` })],
     ['an object', json(200, { [token]: token })],

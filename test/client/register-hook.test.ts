@@ -30,7 +30,7 @@ describe('the registration of a webhook', () => {
 
   test.each([
     ['201', json(201, { id: 'h1' }), {}, named],
-    ['200 if it existed before', json(200, { id: 7 }), {}, { ...named, hook_id: '7', replaced: true }],
+    ['200 if it existed before', json(200, { hook_id: 7 }), {}, { ...named, hook_id: '7', replaced: true }],
     ['an empty body', nothing(204), {}, unnamed],
     ['its URL', json(201, { url }), {}, unnamed],
     ['a generated secret', json(201, { id: 'h1', secret }), {}, { ...named, madeSecret: secret }],

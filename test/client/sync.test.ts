@@ -22,8 +22,8 @@ describe('a sync that is started', () => {
     expect(sync).toMatchObject({ ...queued, state: 'running' });
   });
 
-  test('is read with a numeric id', async () => {
-    const { sync } = await begin(json(202, { sync_id: 7, status: 'Pending', clone_url: cloneUrl }));
+  test('is read with a numeric `id` and a `state`', async () => {
+    const { sync } = await begin(json(202, { id: 7, state: 'Pending', clone_url: cloneUrl }));
     expect(sync).toMatchObject({ sync_id: '7', status: 'Pending', state: 'running', branch: undefined });
     expect(sync.clone_url).toBe(cloneUrl);
   });

@@ -112,7 +112,9 @@ const table: Readonly<Record<string, Row>> = {
   'lock: 201 {}': granting(json(201, {})),
   'lock: 204': granting(nothing(204)),
   'lock: 200 true': granting(json(200, true)),
-  'lock: 201 with a wrapped lock and an ETag': granting(json(201, { lock: { id: 7, path: hero } }, { etag: '"7"' })),
+  'lock: 201 with a wrapped lock and an ETag': granting(
+    json(201, { lock: { lock_id: 7, path: hero } }, { etag: '"7"' }),
+  ),
   'the pages of the product: a queued sync, advisory locks, and a list by holder and time': {
     service: {
       synced: json(202, { sync_id: 'sync_7f2c9a', status: 'queued', branch: 'main', estimated_objects: 1284 }),
@@ -143,7 +145,7 @@ const table: Readonly<Record<string, Row>> = {
   'held: 409 {"error"}': heldWith(json(409, { error: 'file is locked by grace' }), 'is held'),
   'held: 409 empty': heldWith(nothing(409), 'is held'),
   'held: 423 {"message"}': heldWith(json(423, { message: 'Locked' }), 'is held'),
-  'held: 409 with a holder': heldWith(json(409, { lock: { owner: 'grace' } }), 'is held by grace'),
+  'held: 409 with a holder': heldWith(json(409, { error: 'held', holder: 'grace' }), 'is held by grace'),
   'wait: 409, then 201 {}': {
     service: { freeAt: 1 },
     heldByOthers: [hero],
