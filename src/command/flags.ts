@@ -9,8 +9,6 @@ export interface Flag<T> {
   readonly otherwise: string;
   /** This argument also takes all arguments after it. */
   readonly takesRest?: true;
-  /** This flag also takes the words after its value, up to the next flag. */
-  readonly takesWords?: true;
   /** No variable sets this flag: each use is meant. */
   readonly typedOnly?: true;
   /** Reads all its texts, in order. `source` is the flag or the variable that they come from: a reason starts with it. */

@@ -88,10 +88,8 @@ function splitWords(command: Command, args: readonly string[]): Parsed<Words> | 
   if (own.some((token) => token.kind === 'option' && ['-h', '--help'].includes(typed(token)))) return 'help';
   const texts = new Map<string, string[]>();
   const positionals: string[] = [];
-  let target = positionals;
   for (const token of own) {
-    if (token.kind === 'positional') target.push(token.value);
-    else target = positionals;
+    if (token.kind === 'positional') positionals.push(token.value);
     if (token.kind !== 'option') continue;
     const { key, flag } = named.get(token.name) ?? {};
     if (key === undefined || flag === undefined) return refused(unknownFlag(typed(token), named.keys()));
@@ -101,10 +99,7 @@ function splitWords(command: Command, args: readonly string[]): Parsed<Words> | 
       return refused(
         `--${token.name} needs a value: ${flag.description}. Write it as --${token.name}=${flag.placeholder}.`,
       );
-    const given = texts.get(key) ?? [];
-    given.push(value);
-    texts.set(key, given);
-    if (flag.takesWords) target = given;
+    texts.set(key, [...(texts.get(key) ?? []), value]);
   }
   const childCommand = command.runsCommand ? args.slice(end + 1) : [];
   return accepted({ flags: texts, arguments: positionals, childCommand });

@@ -10,7 +10,7 @@ import { nameOf, pointerTo, startLfsStore } from '../support/lfs-store.ts';
 import { operator } from '../support/operator.ts';
 import { type GitHubApiOptions, notAccessible, startGitHubApi } from '../support/other-servers/github-api.ts';
 import { type JobEvent, pullRequestEvent, pushEvent } from '../support/runner/github-context.ts';
-import { storePool } from '../support/stored-pool.ts';
+import { storePoolFile } from '../support/stored-pool.ts';
 import { folderOfTests, temporaryFolder } from '../support/temporary-folder.ts';
 import { startJobIssuer, trustJobs } from '../support/trusted-jobs.ts';
 import {
@@ -113,9 +113,8 @@ describe('"A license seat out of a pool"', () => {
   const name = 'A license seat out of a pool';
 
   beforeAll(async () => {
-    const [, seats = ''] = /unity-pro (--item .*)/.exec(snippetWith(readme, 'pool add')) ?? [];
-    const words = seats.split(' ').filter((word) => word !== '--item');
-    await storePool(scene.service.storage, 'game', 'unity-pro', ...words);
+    const [seats = ''] = /\[.*\]/s.exec(snippetWith(readme, 'pool add')) ?? [];
+    await storePoolFile(scene.service.storage, 'game', 'unity-pro', seats);
   });
 
   test('waits while all seats are held, with a log like that of the README, and gets the seat that becomes free', async () => {

@@ -27,9 +27,7 @@ async function parsersOf(file: string): Promise<readonly (readonly [name: string
 const files = globSync('**/*.ts', { cwd: src, exclude: ['service/cli/**', 'cli/**'] }).map((file) =>
   file.replaceAll('\\', '/'),
 );
-/** It reads the words of a command, not a text. */
-const ofWords = 'service/pools/pool-item.ts parsePoolItemWords';
-const parsers = (await Promise.all(files.map(parsersOf))).flat().filter(([name]) => name !== ofWords);
+const parsers = (await Promise.all(files.map(parsersOf))).flat();
 
 const units = [
   ...' \t\n.,;:/\\"\'=&?#%+*-_<>[](){}|^$@!~0aA',

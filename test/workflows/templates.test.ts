@@ -6,7 +6,7 @@ import { ourAction, ourVersion } from '../docs/pages.ts';
 import { openScene } from '../e2e/scene.ts';
 import { findingsIn } from '../support/language-service.ts';
 import { ourActionFile } from '../support/runner/action-file.ts';
-import { storePool } from '../support/stored-pool.ts';
+import { storePoolFile } from '../support/stored-pool.ts';
 import { runWorkflowJob } from './job-runner.ts';
 import {
   actionTemplates,
@@ -110,13 +110,8 @@ describe('a template that runs the action', () => {
   async function withSeats(): Promise<string> {
     const workspace = await scene.service.workspace();
     const text = templates.find(({ name }) => name === 'unity-seat.yml')?.text ?? '';
-    const [, seats = ''] = /unity-pro (--item .*)/.exec(text) ?? [];
-    await storePool(
-      scene.service.storage,
-      workspace,
-      'unity-pro',
-      ...seats.split(' ').filter((word) => word !== '--item'),
-    );
+    const seats = [...text.matchAll(/^# {3,}(\{ "path".* \},?)$/gm)].map(([, item = '']) => item);
+    await storePoolFile(scene.service.storage, workspace, 'unity-pro', `[${seats.join('')}]`);
     return workspace;
   }
 

@@ -34,42 +34,6 @@ const itemsSchema = z.array(
     .transform(parsedBy(parsePoolItem)),
 );
 
-/** A word with this start holds the properties of the path before it. A path that starts like this is written with ./ */
-const startOfProperties = /^(?:secret:)?[^/=:.]*=/;
-
-/** Items as words of a command: `seats/1`, or `seats/1 host=b1,secret:serial=A`. */
-export function parsePoolItemWords(words: readonly string[]): Parsed<readonly NewPoolItem[]> {
-  const items: NewPoolItem[] = [];
-  const rest = [...words];
-  for (let path = rest.shift(); path !== undefined; path = rest.shift()) {
-    // Not quoted, because it may be secret.
-    if (startOfProperties.test(path)) return refused('Properties must follow the path of their item, in one word.');
-    const pairs = startOfProperties.test(rest[0] ?? '') ? rest.shift()?.split(',') : [];
-    const item = parsePairs(path, pairs ?? []);
-    if (!item.ok) return item;
-    items.push(item.value);
-  }
-  return accepted(items);
-}
-
-const secretPrefix = 'secret:';
-
-function parsePairs(path: string, pairs: readonly string[]): Parsed<NewPoolItem> {
-  const wrong = (reason: string) => wrongItem(path, reason);
-  const properties = new Map<string, string>();
-  const secret: string[] = [];
-  for (const pair of pairs) {
-    const at = pair.indexOf('=');
-    if (at < 0) return wrong('Its properties are NAME=VALUE,NAME=VALUE. For a value with a comma, use --items-file.');
-    const isSecret = pair.startsWith(secretPrefix);
-    const name = pair.slice(isSecret ? secretPrefix.length : 0, at);
-    if (properties.has(name)) return wrong('It has the same property twice.');
-    properties.set(name, pair.slice(at + 1));
-    if (isSecret) secret.push(name);
-  }
-  return parsePoolItem({ path, properties: Object.fromEntries(properties), secret });
-}
-
 export const maxProperties = 20;
 export const maxPropertyNameLength = 64;
 
@@ -79,7 +43,7 @@ const propertyName = new RegExp(`^[a-z][a-z0-9_-]{0,${maxPropertyNameLength - 1}
 function parsePoolItem({ path: text, properties, secret }: PoolItem): Parsed<NewPoolItem> {
   const path = canonicalLockPath(text);
   if (!path.ok) return refused(`${JSON.stringify(text.slice(0, 100))}: ${path.reason}`);
-  const wrong = (reason: string) => wrongItem(path.value, reason);
+  const wrong = (reason: string) => refused(`The item ${JSON.stringify(path.value)}: ${reason}`);
   const entries = Object.entries(properties);
   if (entries.length > maxProperties) return wrong(`It has more than ${maxProperties} properties.`);
   const kept: [string, string][] = [];
@@ -98,6 +62,3 @@ function parsePoolItem({ path: text, properties, secret }: PoolItem): Parsed<New
   if (unset !== undefined) return wrong(`The secret property ${JSON.stringify(unset.slice(0, 100))} has no value.`);
   return accepted({ path: path.value, properties: Object.fromEntries(kept), secret: [...new Set(secret)] });
 }
-
-const wrongItem = (path: string, reason: string): Parsed<never> =>
-  refused(`The item ${JSON.stringify(path)}: ${reason}`);

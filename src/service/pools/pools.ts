@@ -47,7 +47,6 @@ interface PoolChange {
   readonly workspace: string;
   readonly name: string;
   readonly items: readonly NewPoolItem[];
-  readonly removed?: readonly string[] | undefined;
 }
 
 const maxPools = 100;
@@ -70,14 +69,13 @@ export const addPool: StorePool = async (db, now, actor, change) => {
   if (names.length >= maxPools) {
     return refused(`The workspace "${workspace}" already has ${maxPools} pools. Remove one that is no longer used.`);
   }
-  return storeItems(db, now, { actor, action: 'pool.added' }, [], change);
+  return storeItems(db, now, { actor, action: 'pool.added' }, change);
 };
 
 export const updatePool: StorePool = async (db, now, actor, change) => {
   const { workspace, name } = change;
-  const [pool] = await findPools(db, { workspace, name });
-  if (pool === undefined) return refused(await noSuchPool(db, workspace, name));
-  return storeItems(db, now, { actor, action: 'pool.updated' }, pool.items, change);
+  if (!(await poolNames(db, workspace)).includes(name)) return refused(await noSuchPool(db, workspace, name));
+  return storeItems(db, now, { actor, action: 'pool.updated' }, change);
 };
 
 export async function removePool(
@@ -112,15 +110,9 @@ async function storeItems(
   db: Database,
   now: Now,
   by: Pick<AuditEntry, 'actor' | 'action'>,
-  current: readonly PoolItem[],
-  { workspace, name, items, removed = [] }: PoolChange,
+  { workspace, name, items }: PoolChange,
 ): Promise<Parsed<readonly PoolItem[]>> {
-  const byPath = new Map(current.map((item) => [item.path, item]));
-  for (const path of removed) {
-    if (!byPath.delete(path)) return refused(`${JSON.stringify(path)} is not an item of the pool "${name}".`);
-  }
-  for (const item of items) byPath.set(item.path, item);
-  const all = [...byPath.values()];
+  const all = [...new Map(items.map((item) => [item.path, item])).values()];
   if (all.length === 0)
     return refused(`The pool "${name}" would be empty. Remove it with "workspace-service pool remove".`);
   if (all.length > maxItems)
@@ -131,14 +123,11 @@ async function storeItems(
     .values({ workspace_id: workspace, name, ...stored })
     .onConflict((conflict) => conflict.columns(['workspace_id', 'name']).doUpdateSet(stored))
     .execute();
-  const set = firstOf(items.map(({ path }) => path));
-  const detail = { workspace, pool: name, set, ...(removed.length > 0 && { removed: firstOf(removed) }) };
-  await recordAudit(db, now, { ...by, detail });
+  // Only paths, because properties may be secret.
+  const set = { count: all.length, first: all.slice(0, maxNamed).map(({ path }) => path) };
+  await recordAudit(db, now, { ...by, detail: { workspace, pool: name, set } });
   return accepted(all);
 }
-
-/** Only paths, because properties may be secret. */
-const firstOf = (paths: readonly string[]) => ({ count: paths.length, first: paths.slice(0, maxNamed) });
 
 export type Seat = Awaited<ReturnType<typeof seatsOf>>[number]['seats'][number];
 

@@ -104,7 +104,7 @@ describe.each(databaseKinds)('leases follow the rules of locks, on $name', (kind
     const lease = newId();
     const wanted = { pool: 'seats', where: { host: 'b1' } };
     expect((await put(lease, wanted)).status).toBe(201);
-    await updateStoredPool(storage, { workspace, name: 'seats', words: ['s/2', 'host=b2'], removed: ['s/1'] });
+    await updateStoredPool(storage, workspace, 'seats', 's/2', 'host=b2');
     const again = await put(lease, wanted);
     expect([again.status, pathsIn(again)]).toEqual([200, ['s/1']]);
     await end(lease);
@@ -119,7 +119,7 @@ describe.each(databaseKinds)('leases follow the rules of locks, on $name', (kind
     const lease = newId();
     const waiting = put(lease, { pool: 'seats' }, { prefer: 'wait=30' });
     await untilWaiting(service, service.secret, 1);
-    await updateStoredPool(storage, { workspace, name: 'seats', words: ['s/2'], removed: ['s/1'] });
+    await updateStoredPool(storage, workspace, 'seats', 's/2');
     await release('s/1');
     const others = locksOf(service, workspace, bob);
     await expect.poll(async () => (await others.take('s/1')).status).toBe(201);
