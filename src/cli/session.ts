@@ -149,7 +149,7 @@ export function keepLocks(
     const now = client.serverNow();
     let remainingMs = Number.POSITIVE_INFINITY;
     const reasons = held.flatMap(({ grant, loss }) => {
-      if (loss !== undefined) return [lostRenewalText(loss, undefined, now)];
+      if (loss !== undefined) return [lostRenewalText(loss, now)];
       const lastsMs = schedule.remainingMs(grant);
       if (lastsMs > reservedMs) return [];
       remainingMs = Math.min(remainingMs, lastsMs - slackMs);

@@ -3,17 +3,39 @@ import type { Conflict } from '../client/post-lock.ts';
 import { responseClockMs } from '../client/time.ts';
 import { formatNumber, formatTime, pluralize, runName } from '../interface/format.ts';
 import type { LeaseIntent, Loss, RunCancelled } from './ledger/entry.ts';
+import type { OurLock } from './ownership.ts';
 
-/** Describes a lock whose renewal was refused. `found` is undefined if the current holder is unknown. */
-export function lostRenewalText(
-  { path, at, holder: next }: Loss,
-  found: KnownLock | 'nobody' | undefined,
+/** Describes a lock whose renewal was refused, with its holder at that time if the service named one. */
+export function lostRenewalText({ path, at, holder }: Loss, now: number): string {
+  const then = holder === undefined ? '' : ` It was then held${holderText(holder, now)}.`;
+  return `The lock on ${path} was lost at ${pastMoment(Date.parse(at), now)}, when the service refused to renew it.${then}`;
+}
+
+/** How the job lost the lock, and who has the path now: undefined if that is unknown. */
+export function lossText(
+  { grant: { path, lock }, loss, grantedAgain }: OurLock,
+  holder: KnownLock | 'nobody' | undefined,
   now: number,
+  renewalError?: string,
 ): string {
-  const lost = `The lock on ${path} was lost at ${pastMoment(Date.parse(at), now)}, when the service refused to renew it.`;
-  if (found === 'nobody') return `${lost} Nobody holds ${path} now.`;
-  if (found !== undefined) return `${lost} ${heldText(path, found, now)}.`;
-  return next === undefined ? lost : `${lost} It was then held${holderText(next, now)}.`;
+  const end = Date.parse(lock.expires_at ?? '');
+  const expiredAt = Number.isNaN(end) ? '' : `expired at ${pastMoment(end, now)}`;
+  // A lock that was lost before it expired did not fail to renew: someone had released it.
+  const isOutage = renewalError !== undefined && end <= (loss ? Date.parse(loss.at) : now + responseClockMs);
+  const who =
+    holder === 'nobody'
+      ? ` Nobody holds ${path} now.`
+      : grantedAgain
+        ? ` A later step of this job locked ${path} again.`
+        : holder && ` ${heldText(path, holder, now)}.`;
+  if (isOutage) return `The lock on ${path} ${expiredAt} because it could not be renewed: ${renewalError}${who ?? ''}`;
+  if (loss !== undefined) return lostRenewalText(who ? { ...loss, holder: undefined } : loss, now) + (who ?? '');
+  const since = holder === 'nobody' ? undefined : holder?.acquired_at;
+  const hadExpired = end <= now + responseClockMs || end <= Date.parse(since ?? '');
+  const why = hadExpired
+    ? ` It ${expiredAt}; a longer \`ttl\` would have prevented that.`
+    : ' Someone released it before it expired.';
+  return `This job lost its lock on ${path}.${expiredAt && why}${who ?? ''}`;
 }
 
 /** Whether the loss of a lock cancelled the run. Undefined if GitHub has not answered, or the loss was noticed late. */
@@ -92,14 +114,6 @@ function holderText({ owner, origin, acquired_at, expires_at, note }: Holder, no
   if (!Number.isNaN(start)) parts.push(`, since ${pastMoment(start, now)}`);
   if (note !== undefined) parts.push(`, with the note "${note}"`);
   return parts.join('');
-}
-
-/** How a lost lock ended, after a space; empty if unknown. */
-export function howItEnded(end: number, holder: KnownLock | undefined, now: number): string {
-  if (Number.isNaN(end)) return '';
-  const hadExpired = end <= now + responseClockMs || end <= Date.parse(holder?.acquired_at ?? '');
-  if (!hadExpired) return ' Someone released it before it expired.';
-  return ` It expired at ${pastMoment(end, now)}; a longer \`ttl\` would have prevented that.`;
 }
 
 /** Formats a time in the past: "14:05 UTC (3 min ago)". */

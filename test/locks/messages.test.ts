@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { KnownLock } from '../../src/client/known-lock.ts';
-import { blockedText, lostRenewalText } from '../../src/locks/messages.ts';
-import { addressOf, conflictOf, iso, knownLock, start } from './samples.ts';
+import { blockedText, lossText } from '../../src/locks/messages.ts';
+import { addressOf, conflictOf, grantOf, iso, knownLock, start } from './samples.ts';
 
 const others = ['b', 'c', 'd', 'e'].map((path, index) => conflictOf(path, 40 - index));
 const five = [conflictOf('a', 50), ...others] as const;
@@ -39,7 +39,7 @@ test.each([
   expect(text(undefined)).toBe(`a is free, but others are ahead in line${rest}`);
 });
 
-test.each<[string, Parameters<typeof lostRenewalText>[1], string]>([
+test.each<[string, Parameters<typeof lossText>[1], string]>([
   [
     'the current holder',
     knownLock('a', { acquired_at: iso(60_000) }),
@@ -51,6 +51,8 @@ test.each<[string, Parameters<typeof lostRenewalText>[1], string]>([
   const address = { ...addressOf('a'), step: 's', key: 'a' };
   const loss = { kind: 'lost', ...address, at: iso(0), holder: { owner: 'linus' } } as const;
   const text = 'The lock on a was lost at 12:00 UTC (10 min ago), when the service refused to renew it.';
-  expect(lostRenewalText(loss, found, start + 600_000)).toBe(text + rest);
-  expect(lostRenewalText({ ...loss, holder: undefined }, undefined, start + 600_000)).toBe(text);
+  const lost = { grant: grantOf('a'), mayBeReleased: false, loss };
+  expect(lossText(lost, found, start + 600_000)).toBe(text + rest);
+  const unknown = { ...lost, loss: { ...loss, holder: undefined } };
+  expect(lossText(unknown, undefined, start + 600_000)).toBe(text);
 });

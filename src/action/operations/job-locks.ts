@@ -85,7 +85,7 @@ export async function findAlreadyHeld(
 export function warnOfLostLocks({ client, log, ledger }: Pick<Context, 'client' | 'log' | 'ledger'>): void {
   const { entries } = ledger.read();
   for (const { loss } of historyOf(entries).held) {
-    if (loss !== undefined) log.warn(lostRenewalText(loss, undefined, client.serverNow()));
+    if (loss !== undefined) log.warn(lostRenewalText(loss, client.serverNow()));
   }
   for (const entry of entries) if (entry.kind === 'run-cancelled') log.warn(cancelledText(entry));
 }

@@ -6,13 +6,12 @@ import { pluralize } from '../../interface/format.ts';
 import { byPath, type LockPath } from '../../interface/lock-path.ts';
 import { endWholeLease } from '../../locks/end-lease.ts';
 import type { JobLocks } from '../../locks/ledger/history.ts';
-import { heldText } from '../../locks/messages.ts';
+import { heldText, lossText } from '../../locks/messages.ts';
 import type { OurLock } from '../../locks/ownership.ts';
 import { type ReleaseResult, releaseTarget } from '../../locks/session.ts';
 import { InputError } from '../inputs/table.ts';
 import type { TaskOf } from '../inputs/task.ts';
 import { resolvePaths } from '../paths/resolve-paths.ts';
-import { lossText } from '../report/loss-text.ts';
 import type { Outcome } from '../report/outcome.ts';
 import { type PathResult, resultsOutcome } from '../report/results.ts';
 import { type Context, defaultLimits } from '../step/context.ts';
@@ -65,7 +64,7 @@ async function releaseTargets(
     return unlockResult(result, own, { found, force, isNamed, now: client.serverNow() });
   }
 
-  async function releaseOwn(lease: string | undefined, some: readonly OwnTarget[]): Promise<void> {
+  async function releaseOwn(lease: string | undefined, some: typeof ours): Promise<void> {
     const locks = some.map(({ own }) => own);
     const endOf = lease && (await endWholeLease(context, { service, workspace, lease }, locks, within));
     await inParallel(some, async ({ own, isNamed }) => {
@@ -76,7 +75,7 @@ async function releaseTargets(
   }
 
   /** For a pattern, paths without a known holder are left out. */
-  async function releaseFound({ path, isNamed, isForeign }: OtherTarget): Promise<PathResult | undefined> {
+  async function releaseFound({ path, isNamed, isForeign = false }: UnlockTarget): Promise<PathResult | undefined> {
     const together = find(path);
     // The list of many paths may be incomplete. The lock may then be of another run.
     const isLeftOut = together.kind === 'unknown' && others.length > 1 && !isForeign;
@@ -99,9 +98,9 @@ async function releaseTargets(
 
   const results: (PathResult | undefined)[] = [];
   // The job's own locks come first: a slow list must not use up their time.
-  const ours = targets.filter((target) => 'own' in target);
+  const ours = targets.flatMap(({ own, isNamed }) => (own ? { own, isNamed } : []));
   await inParallel([...Map.groupBy(ours, ({ own }) => own.grant.lock.lease)], (group) => releaseOwn(...group));
-  const others = targets.filter((target) => 'path' in target);
+  const others = targets.filter(({ own }) => own === undefined);
   const find = await lookUp(others.map(({ path }) => path));
   await inParallel(others, async (target) => void results.push(await releaseFound(target)));
   return results.filter((result) => result !== undefined).sort(byPath);
@@ -113,21 +112,15 @@ const isOfAnotherRun = ({ origin }: KnownLock, own: string | undefined): boolean
 
 const withoutAttempt = (run: string): string => run.replace(/\/attempts\/\d+$/, '');
 
-/** A lock of this job, or one that was passed. A pattern that matches its path does not name it. */
-interface OwnTarget {
-  readonly own: OurLock;
-  readonly isNamed: boolean;
-}
-
-/** A path whose current lock is looked up. */
-interface OtherTarget {
+interface UnlockTarget {
   readonly path: LockPath;
+  /** A lock of this job, or one that was passed. Without it, the current lock on the path is looked up. */
+  readonly own?: OurLock;
+  /** False for a pattern that matches the path. */
   readonly isNamed: boolean;
-  /** The lock is of another job and is left alone. Patterns release only locks of this job. */
-  readonly isForeign: boolean;
+  /** Any lock on the path is left alone: it is of another job, or may be. Patterns release only locks of this job. */
+  readonly isForeign?: boolean;
 }
-
-type UnlockTarget = OwnTarget | OtherTarget;
 
 /** Resolves the inputs to targets, before the first request. */
 async function unlockTargets(
@@ -140,13 +133,13 @@ async function unlockTargets(
     const resolved = await resolvePaths(selection.paths, { ...context, held });
     return [...resolved].map(([path, kind]) =>
       // With `force`, the holder does not matter.
-      force ? { path, isNamed: true, isForeign: false } : resolveFromLedger(path, kind === 'named', jobLocks),
+      force ? { path, isNamed: true } : resolveFromLedger(path, kind === 'named', jobLocks),
     );
   }
   if (selection.kind === 'locks') {
     return selection.locks.map(({ grant }) => {
       const { path, lock } = grant;
-      return { own: { grant, mayBeReleased: hasEnded({ ...lock, path }) }, isNamed: true };
+      return { path, own: { grant, mayBeReleased: hasEnded({ ...lock, path }) }, isNamed: true };
     });
   }
   // Missing inputs and an empty `locks` output of another job look the same to the step.
@@ -167,11 +160,9 @@ export function resolveFromLedger(
   { held, planned, damaged }: JobLocks,
 ): UnlockTarget {
   const lock = held.get(path);
-  if (lock !== undefined) return { own: { ...lock, mayBeReleased: lock.mayBeReleased || damaged }, isNamed };
-  const isForeign = !isNamed || planned.has(path);
+  if (lock !== undefined) return { path, own: { ...lock, mayBeReleased: lock.mayBeReleased || damaged }, isNamed };
   // The missing part of a damaged ledger may be about this path.
-  if (damaged && !isForeign) return { own: { grant: { path, lock: {} }, mayBeReleased: true }, isNamed };
-  return { path, isNamed, isForeign };
+  return { path, isNamed, isForeign: !isNamed || planned.has(path) || damaged };
 }
 
 type Found = Exclude<LookupResult, { readonly kind: 'failed' }>;
@@ -212,7 +203,8 @@ export function unlockResult(
 
 const heldResult = (path: LockPath, holder: KnownLock | undefined, isNamed: boolean, now: number): PathResult => ({
   ...{ path, result: 'left alone', holder: holder ?? {} },
-  ...(isNamed && notOurs(`${heldText(path, holder, now)}, and not by this job: it was left alone.`)),
+  ...(isNamed &&
+    notOurs(`${heldText(path, holder, now)}, and this job has no record of locking it: it was left alone.`)),
 });
 
 const notOurs = (text: string): Pick<PathResult, 'warning'> => {

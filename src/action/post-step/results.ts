@@ -5,10 +5,9 @@ import { asOneSegment } from '../../interface/lock-path.ts';
 import { shellQuoted } from '../../interface/shell-word.ts';
 import type { Grant, LeaseIntent } from '../../locks/ledger/entry.ts';
 import type { JobLock } from '../../locks/ledger/history.ts';
-import { heldText, pastMoment, unansweredText } from '../../locks/messages.ts';
+import { heldText, lossText, pastMoment, unansweredText } from '../../locks/messages.ts';
 import { mayHaveExpired } from '../../locks/ownership.ts';
 import type { ReleaseResult } from '../../locks/session.ts';
-import { lossText } from '../report/loss-text.ts';
 import type { PathResult } from '../report/results.ts';
 
 /** The result of the release of a lock, or the reason why there was none. */

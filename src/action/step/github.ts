@@ -29,12 +29,9 @@ export function findRepository(
   { token, allowHttp }: RepositoryAccess,
 ): Parsed<GitHubRepository> {
   const [, owner, repo] = /^([\w.-]+)\/([\w.-]+)$/.exec(event.repository) ?? [];
-  if (owner === undefined || repo === undefined) {
-    return refused('GITHUB_REPOSITORY does not name a repository as owner/name.');
-  }
   const url = URL.parse(event.apiUrl || 'https://api.github.com');
-  if (url === null || !/^https?:$/.test(url.protocol)) {
-    return refused('GITHUB_API_URL is not the URL of the GitHub API.');
+  if (owner === undefined || repo === undefined || url === null || !/^https?:$/.test(url.protocol)) {
+    return refused('GITHUB_REPOSITORY or GITHUB_API_URL does not name the repository of the run.');
   }
   if (url.protocol === 'http:' && !allowHttp && !isLoopback(url.hostname)) {
     return refused(

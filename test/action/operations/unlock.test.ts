@@ -20,13 +20,11 @@ describe('the target of an unlocked path', () => {
   });
 
   test.each([true, false])('is the identified lock of the job if the job holds it, named: %s', (isNamed) => {
-    const target = (mayBeReleased: boolean) => ({ own: { grant, mayBeReleased }, isNamed });
+    const target = (mayBeReleased: boolean) => ({ path, own: { grant, mayBeReleased }, isNamed });
     expect(resolveFromLedger(path, isNamed, holding(false))).toEqual(target(false));
     expect(resolveFromLedger(path, isNamed, holding(true))).toEqual(target(true));
     expect(resolveFromLedger(path, isNamed, { ...holding(false), damaged: true })).toEqual(target(true));
   });
-
-  const unknown = { grant: { path, lock: {} }, mayBeReleased: true };
 
   test.each<[string, isNamed: boolean, JobLocks, object]>([
     ['is nothing to release if only a pattern matches the path', false, empty, { path, isForeign: true }],
@@ -44,10 +42,10 @@ describe('the target of an unlocked path', () => {
     ],
     ['is the current lock on the path if the job never asked for it', true, empty, { path, isForeign: false }],
     [
-      'may be released if the lock may be missing from a damaged ledger',
+      'may be the lock of someone else if it may be missing from a damaged ledger',
       true,
       { ...empty, damaged: true },
-      { own: unknown },
+      { path, isForeign: true },
     ],
   ])('%s', (_, isNamed, jobLocks, target) => {
     expect(resolveFromLedger(path, isNamed, jobLocks)).toEqual({ isNamed, ...target });
