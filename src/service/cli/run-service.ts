@@ -22,7 +22,6 @@ import { cleanUpAtStart } from '../startup-cleanup.ts';
 import { databaseKey } from '../storage/database-key.ts';
 import { type Migration, schemaVersion } from '../storage/migrate.ts';
 import type { Storage } from '../storage/storage.ts';
-import { workflowStep } from '../tokens/first-steps.ts';
 import { createToken } from '../tokens/tokens.ts';
 import { addWorkspace } from '../workspaces/workspaces.ts';
 import { downgradeAdvice, withDatabase, withOwnFolder } from './open-storage.ts';
@@ -235,7 +234,14 @@ export function welcome(baseUrl: string, { token, workspace }: DevSetup): string
     '',
     'A step for a workflow whose runner is on this machine, with the token in the secret WORKSPACE_TOKEN:',
     '',
-    ...workflowStep({ baseUrl, workspace, scopes }).map((line) => `  ${line}`),
+    '  - uses: workspace-automation/workspace-automation@main',
+    '    with:',
+    '      operation: lock',
+    `      base-url: ${baseUrl}`,
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: this is the syntax for a secret in a workflow.
+    '      token: ${{ secrets.WORKSPACE_TOKEN }}',
+    `      workspace: ${workspace}`,
+    '      path: Content/Hero.uasset',
   ];
 }
 

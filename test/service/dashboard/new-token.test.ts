@@ -31,8 +31,6 @@ describe('creating a token', () => {
     });
     expect(response.status).toBe(200);
     const token = secretIn(response.text);
-    expect(response.text).toContain(`base-url: ${service.baseUrl}/v1`);
-    expect(response.text).toContain(`workspace: ${game}`);
     expect((await service.ask('GET', `/v1/workspaces/${game}/locks`, { token })).status).toBe(200);
     const [made, ...more] = await named('ci of dragon');
     expect(more).toEqual([]);
@@ -42,38 +40,19 @@ describe('creating a token', () => {
     const detail = { token: made?.id, name: 'ci of dragon' };
     expect(entries).toMatchObject([{ actor: 'root', action: 'token.created', address: '127.0.0.1', detail }]);
   });
-
-  test('shows the URL by which the browser reaches the service', async () => {
-    const visitor = await administrator();
-    const { text } = await visitor.post(
-      '/tokens',
-      { name: 'behind a proxy', scope: ['sync'] },
-      {
-        origin: 'https://workspaces.example.com',
-        'sec-fetch-site': 'same-origin',
-        cookie: `${visitor.cookie()}; __Host-${visitor.cookie()}`,
-      },
-    );
-    expect(text).toContain('base-url: https://workspaces.example.com/v1');
-  });
 });
 
 test.each([
-  ['artist', ['locks:write', 'contents:read'], 'git lfs lock Content/Hero.uasset'],
-  ['ci', ['sync', 'locks:write'], 'secrets.WORKSPACE_TOKEN'],
-  ['read-only', ['locks:read', 'contents:read'], 'operation: list-locks'],
-  ['metrics', ['locks:read'], 'operation: list-locks'],
-  ['__proto__', [], ''],
-])('the preset %s selects its scopes, and its next steps follow the secret', async (preset, scope, step) => {
+  ['artist', ['locks:write', 'contents:read']],
+  ['ci', ['sync', 'locks:write']],
+  ['read-only', ['locks:read', 'contents:read']],
+  ['metrics', ['locks:read']],
+  ['__proto__', []],
+])('the preset %s selects its scopes', async (preset, scope) => {
   const visitor = await administrator();
   const page = (await visitor.get(`/tokens/new?preset=${preset}`)).text;
   const checked = [...page.matchAll(/name="scope" value="([^"]*)" checked/g)].map(([, value]) => value);
   expect(checked.toSorted()).toEqual(scope.toSorted());
-  if (scope.length === 0) return;
-  const { text } = await send(visitor, { scope, name: `for ${preset}` });
-  expect(secretIn(text)).not.toBe('');
-  expect(text.replaceAll('&quot;', '"')).toContain(step);
-  expect(text.includes('In a workflow')).toBe(preset !== 'artist');
 });
 
 test.each([

@@ -12,7 +12,7 @@ import { readForm } from './form.ts';
 import { type PageCall, seeOther, showPage, type View } from './layout.ts';
 import { requireSameSite, requireSession } from './session.ts';
 
-export interface DashboardParts extends AccessControl, Pick<ApiParts, 'locks' | 'publicUrl'> {
+export interface DashboardParts extends AccessControl, Pick<ApiParts, 'locks'> {
   readonly findInMirror: FindInMirror;
 }
 

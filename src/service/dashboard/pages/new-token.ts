@@ -3,12 +3,9 @@ import { parsePositiveDuration } from '../../../interface/duration.ts';
 import { accepted, type Parsed, refused } from '../../../interface/parsed.ts';
 import { actorOf } from '../../access/caller.ts';
 import { grants, isScope, type Scope, scopeMeanings, scopes } from '../../contract/scopes.ts';
-import { lfsClientSettings } from '../../lfs/client-settings.ts';
-import { workflowStep } from '../../tokens/first-steps.ts';
 import { parseTokenName, parseTokenOwner, scopeLimitProblem, unknownWorkspaces } from '../../tokens/new-token.ts';
 import { createToken, type Token } from '../../tokens/tokens.ts';
 import { parseWorkspaceId } from '../../workspaces/workspace-id.ts';
-import { listWorkspaces } from '../../workspaces/workspaces.ts';
 import { buttonLink, checkboxes, type FieldErrors, postForm, textInput } from '../elements/fields.ts';
 import { faint, literal, literals, type Markup, time, userText } from '../elements/markup.ts';
 import { allValues, textIn } from '../frame/form.ts';
@@ -54,7 +51,7 @@ export function addNewTokenPages(site: Site): void {
     if ('unknown' in outcome) {
       return tokenForm(form, { workspaces: `There is no workspace ${outcome.unknown.join(', ')}.` });
     }
-    return createdTokenView(site, call, outcome, html`The token ${userText(outcome.token.name)} was created.`);
+    return createdTokenView(call, outcome, html`The token ${userText(outcome.token.name)} was created.`);
   });
 }
 
@@ -127,17 +124,11 @@ interface CreatedToken {
 }
 
 /** The only page that ever shows the secret of the token. The result is a sentence. */
-export async function createdTokenView(
-  site: Site,
-  call: PageCall,
-  { token, secret }: CreatedToken,
-  result: Markup,
-): Promise<View> {
+export function createdTokenView(call: PageCall, { token, secret }: CreatedToken, result: Markup): View {
   const main = html`
     <p class="notice" role="status">${result} <strong>Copy its secret now: it is never shown again.</strong></p>
     <pre id="secret">${secret}</pre>
     ${tokenFacts(token, call.now)}
-    ${await nextSteps(site, call, token)}
     <p><a href="/tokens">All tokens</a></p>`;
   return { title: 'Copy this token', main };
 }
@@ -159,35 +150,3 @@ export const workspaceList = ({ workspaces }: Token): Markup =>
 
 export const expiryText = ({ expires_at }: Token, now: number): Markup =>
   expires_at === null ? html`never` : time(expires_at, now);
-
-async function nextSteps(
-  { publicUrl, storage }: Site,
-  { c }: PageCall,
-  { scopes, workspaces }: Token,
-): Promise<Markup> {
-  if (scopes.includes('admin')) {
-    return html`<p>It signs a person in here and lets them do everything. Treat it like a password, and create a different one
-      for workflows.</p>`;
-  }
-  const origin = publicUrl() ?? c.env.incoming.headers.origin ?? '';
-  const workspace = workspaces?.[0] ?? (await listWorkspaces(storage.read))[0]?.id ?? 'your-workspace';
-  // The scopes of a person who works with git.
-  const isPerson = scopes.includes('contents:read') && grants(scopes, 'locks:write');
-  return isPerson ? forArtist(origin, workspace) : inWorkflow(origin, workspace, scopes);
-}
-
-function inWorkflow(origin: string, workspace: string, scopes: Token['scopes']): Markup {
-  const step = workflowStep({ baseUrl: `${origin}/v1`, workspace, scopes }).join('\n');
-  return html`<h2>In a workflow</h2>
-    <p>Store it in the repository as the secret <code>WORKSPACE_TOKEN</code>, and add a step:</p>
-    <pre>${step}</pre>`;
-}
-
-function forArtist(origin: string, workspace: string): Markup {
-  const commands = [...lfsClientSettings(origin, workspace).perClone, 'git lfs lock Content/Hero.uasset'].join('\n');
-  return html`<h2>Hand it over</h2>
-    <p>Send the secret to its owner as you would a password. They can sign in at <code>${origin}</code> with it, and lock files there.</p>
-    <h2>With git</h2>
-    <p>They run this in their clone. git asks for a user name and a password: any user name will do, and the password is the secret.</p>
-    <pre>${commands}</pre>`;
-}

@@ -47,7 +47,7 @@ export function addTokenPages(site: Site): void {
       return tokenView(site, call, id, 'Nothing was changed: it was rotated or has ended.');
     const ends = kept.ms === 0 ? 'no longer valid' : html`valid until ${pointInTime(rotation.oldValidUntil)}`;
     const result = html`The token ${userText(rotation.token.name)} was rotated; the old secret is ${ends}.`;
-    return createdTokenView(site, call, rotation, result);
+    return createdTokenView(call, rotation, result);
   });
 
   addAction(site, '/tokens/:token/revoke', 'admin', async (call) => {
