@@ -119,7 +119,6 @@ const lockRow = (index: number): LockRow => ({
   acquired_at: Date.now(),
   expires_at: Date.now() + dayMs,
   fence: index + 1,
-  folded_path: null,
   from_lfs: 0,
   branch: null,
   lease_id: null,

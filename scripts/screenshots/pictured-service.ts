@@ -52,7 +52,6 @@ export async function withPicturedService(
     host: '127.0.0.1',
     port: 0,
     allowFileRemotes: false,
-    windowsPaths: false,
     syncTimeout: { seconds: 60 },
     drainDelay: { seconds: 0 },
     drainTimeout: { seconds: 10 },

@@ -2,7 +2,6 @@ import type { KnownLock } from '../client/known-lock.ts';
 import { ServiceError } from '../client/service-error.ts';
 import { CommandError } from '../command/command.ts';
 import type { Ttl } from '../interface/duration.ts';
-import { foldCase } from '../interface/fold-case.ts';
 import { pluralize } from '../interface/format.ts';
 import type { LockPath } from '../interface/lock-path.ts';
 import { heldText } from '../locks/messages.ts';
@@ -16,12 +15,9 @@ export async function checkLocks({ client, workspace, within }: RemoteService, p
     client.getOwner(within()),
     client.checkPaths({ workspace, paths }, within()),
   ]);
-  const asked = new Set<string>(paths);
-  const exact = new Map<string, KnownLock>(locks.map((lock) => [lock.path, lock]));
-  // On a service with --windows-paths, the case of a locked path may differ.
-  const folded = new Map(locks.flatMap((lock) => (asked.has(lock.path) ? [] : [[foldCase(lock.path), lock] as const])));
+  const byPath = new Map<string, KnownLock>(locks.map((lock) => [lock.path, lock]));
   return [...new Set(paths)].map((path) => {
-    const lock = exact.get(path) ?? folded.get(foldCase(path));
+    const lock = byPath.get(path);
     const status = lock === undefined ? 'free' : lock.owner === owner ? 'yours' : 'theirs';
     return { path, lock, status } as const;
   });

@@ -42,9 +42,6 @@ export interface LockFilter {
 
 const pageSize = 1_000;
 
-/** Whether two paths name the same file on a file system that ignores case. */
-const isSameFile = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();
-
 export const createLists = (context: ClientContext) => ({
   /** Throws a ServiceError, like all operations except those on single locks. */
   listWorkspaces: (within: CallLimits): Promise<List<NamedEntry>> =>
@@ -64,11 +61,11 @@ export const createLists = (context: ClientContext) => ({
     });
     const listing = { target: `${plainTarget}?${query}`, plainTarget, name: 'locks', once };
     const { items, incomplete } = await readPages(context, listing, readListedLock, within);
-    const begin = prefix?.normalize('NFC').toLowerCase() ?? '';
-    // A service that does not support these parameters lists all locks. One with Windows paths ignores case.
+    const begin = prefix?.normalize('NFC') ?? '';
+    // A service that does not support these parameters lists all locks.
     const isWanted = (lock: KnownLock): boolean =>
-      (path === undefined || lock.path === path || (items.length === 1 && isSameFile(lock.path, path))) &&
-      lock.path.toLowerCase().startsWith(begin) &&
+      (path === undefined || lock.path === path) &&
+      lock.path.startsWith(begin) &&
       (owner === undefined || lock.owner === owner);
     return { items: items.filter(isWanted), incomplete };
   },
@@ -96,27 +93,13 @@ export async function listOnPaths(
 ): Promise<List<KnownLock>> {
   const found = new Map<string, KnownLock>();
   let incomplete: string | undefined;
-  const list = async (filter: LockFilter): Promise<readonly KnownLock[]> => {
+  const distinct = new Set<string>(paths);
+  const filters = distinct.size > maxSinglePaths ? [{}] : [...new Set(paths)].map((path) => ({ path }));
+  await inParallel(filters, async (filter: LockFilter) => {
     const { items, incomplete: reason } = await client.listLocks({ workspace, filter }, within);
     incomplete ??= reason;
-    return items;
-  };
-  // Where case does not matter, the lock on a path may have it in another case.
-  const addLockOn = async (path: LockPath): Promise<void> => {
-    for (const lock of await list({ path })) found.set(lock.path, lock);
-  };
-
-  const distinct = new Set<string>(paths);
-  if (distinct.size <= maxSinglePaths) await inParallel([...new Set(paths)], addLockOn);
-  else {
-    const items = await list({});
     for (const lock of items) if (distinct.has(lock.path)) found.set(lock.path, lock);
-    const folded = new Set(items.map(({ path }) => path.toLowerCase()));
-    await inParallel(
-      [...new Set(paths)].filter((path) => !found.has(path) && folded.has(path.toLowerCase())),
-      addLockOn,
-    );
-  }
+  });
   return { items: [...found.values()], incomplete };
 }
 
@@ -151,10 +134,8 @@ export async function lookupIn(list: Promise<List<KnownLock>>): Promise<(path: L
   try {
     const { items, incomplete } = await list;
     const locks = new Map(items.map((lock) => [lock.path, lock]));
-    // A lock in another case is here only if a query for its path has found it.
-    const folded = new Map(items.map((lock) => [lock.path.toLowerCase(), lock]));
     return (path) => {
-      const lock = locks.get(path) ?? folded.get(path.toLowerCase());
+      const lock = locks.get(path);
       if (lock !== undefined) return { kind: 'locked', lock };
       return incomplete === undefined ? { kind: 'absent' } : { kind: 'unknown', reason: incomplete };
     };

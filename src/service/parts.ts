@@ -39,7 +39,6 @@ export interface ServiceOptions {
   readonly host: string;
   readonly port: number;
   readonly allowFileRemotes: boolean;
-  readonly windowsPaths: boolean;
   /** Time to keep accepting connections after /readyz starts failing, until proxies stop opening them. */
   readonly drainDelay: Duration;
   readonly drainTimeout: Duration;

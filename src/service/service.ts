@@ -11,7 +11,6 @@ import type { App } from './http/context.ts';
 import { reportEvents, startServer } from './http/server.ts';
 import { createLfs, type LfsParts } from './lfs/lfs.ts';
 import { sendLfsError } from './lfs/responses.ts';
-import { foldHeldPaths } from './locks/find.ts';
 import { createMirror, type MirrorParts, sendGitError } from './mirror/mirror.ts';
 import { createParts, type ServiceOptions } from './parts.ts';
 
@@ -22,8 +21,7 @@ export interface Service {
 
 /** Starts an instance, which shares syncs and deliveries with all other instances on its database. */
 export async function startService(options: ServiceOptions): Promise<Service> {
-  const { storage, host, metrics, log } = options;
-  if (options.windowsPaths) await foldHeldPaths(storage);
+  const { host, metrics, log } = options;
 
   let { port } = options;
   let isDraining = false;

@@ -169,12 +169,6 @@ describe('a filter of locks', () => {
     });
   });
 
-  test('finds a prefix in any case, as a service with Windows paths does', async () => {
-    const all = json(200, ['Content/Hero.uasset', 'content/a', 'b']);
-    const { paths } = await filtered(all, { prefix: 'content/' });
-    expect(paths).toEqual(['Content/Hero.uasset', 'content/a']);
-  });
-
   test('finds a path that the service spells with decomposed characters', async () => {
     const path = lockPath('Inhalt/B\u00fchne.uasset');
     expect((await filtered(json(200, ['Inhalt/Bu\u0308hne.uasset']), { path })).paths).toEqual([path]);

@@ -104,7 +104,7 @@ export async function startTestService(kind: DatabaseKind, options: RunningServi
     targets: createTargetCheck({ allowedNetworks: allowedNetworks.map(cidr), resolve }),
     metrics,
     log: pino({ level: 'debug' }, { write: (line: string) => lines.push(line) }),
-    ...{ host: '127.0.0.1', port: 0, allowFileRemotes, windowsPaths: false },
+    ...{ host: '127.0.0.1', port: 0, allowFileRemotes },
     ...{ drainDelay: { seconds: 0 }, drainTimeout: { seconds: 10 } },
     ...{ syncTimeout: { seconds: 60 }, freeDisk: endlessDisk, keepAudit: undefined, rateLimit: shippedRateLimit },
     trustedProxies: trustedProxies.map(cidr),

@@ -28,10 +28,8 @@ export function addCheckRoute(api: Api, parts: ApiParts): void {
     body: requestSchema,
     responses: { 200: jsonResponse('The locks on the paths.', checkedSchema) },
     async handle({ workspace, body: { paths } }) {
-      const held = await locks.findAll(paths.map((path) => ({ workspace: workspace.id, path })));
-      // On Windows, several of the paths may be the same file.
-      const byId = new Map(held.flatMap((row) => (row === undefined ? [] : [[row.id, row] as const])));
-      const checked: Resource<typeof checkedSchema> = { locks: [...byId.values()].map(toLock) };
+      const held = await locks.findAll([...new Set(paths)].map((path) => ({ workspace: workspace.id, path })));
+      const checked: Resource<typeof checkedSchema> = { locks: held.flatMap((row) => (row ? toLock(row) : [])) };
       return jsonApiResponse(200, checked);
     },
   });

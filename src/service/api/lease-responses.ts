@@ -33,7 +33,7 @@ export async function putLeaseResponse(
       throw new Refusal('locked', `${obstacleText(decision)}${more}`, { locks, blocked: count, headers });
     }
     case 'outdated':
-      throw outdatedRefusal({ branch }, decision.comparison, decision.comparison.outdated);
+      throw outdatedRefusal(branch, decision.comparison, decision.comparison.outdated);
     default:
       throw decision.refusal;
   }

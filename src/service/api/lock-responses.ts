@@ -1,4 +1,3 @@
-import type { LockPath } from '../../interface/lock-path.ts';
 import { mirrorAgeText, outdatedText } from '../../interface/outdated.ts';
 import type { Compared, Lock, Outdated } from '../../interface/resources.ts';
 import {
@@ -16,8 +15,8 @@ import type { Blocked } from '../locks/take.ts';
 
 /** The lock, or why there is none. */
 export function acquiredLock(
-  { path, branch }: { readonly path: LockPath; readonly branch?: string | undefined },
   acquisition: Acquisition,
+  branch: string | undefined,
 ): { readonly lock: Lock; readonly comparison: Compared } {
   switch (acquisition.kind) {
     case 'granted': {
@@ -28,28 +27,27 @@ export function acquiredLock(
     case 'blocked': {
       const { paths, queue, remainingSeconds, waitedSeconds } = acquisition;
       const lock = paths[0]?.lock;
-      const sameFile = lock === undefined || lock.path === path ? '' : ` On Windows, ${path} is the same file.`;
-      throw new Refusal('locked', `${obstacleText(acquisition)}${sameFile}`, {
+      throw new Refusal('locked', obstacleText(acquisition), {
         ...(lock && { lock: toLock(lock) }),
         queue,
         headers: { 'retry-after': retryAfterSeconds(remainingSeconds), ...appliedWait(waitedSeconds) },
       });
     }
     case 'outdated':
-      throw outdatedRefusal({ branch }, acquisition.comparison);
+      throw outdatedRefusal(branch, acquisition.comparison);
     default:
       throw acquisition.refusal;
   }
 }
 
 export function acquireResponse(
-  request: { readonly workspace: string; readonly path: LockPath; readonly branch?: string | undefined },
+  { workspace, branch }: { readonly workspace: string; readonly branch?: string | undefined },
   acquisition: Acquisition,
 ): ApiResponse {
-  const { lock, comparison } = acquiredLock(request, acquisition);
+  const { lock, comparison } = acquiredLock(acquisition, branch);
   const { latest, outdated, as_of } = comparison;
   const compared = latest !== 'off' && { outdated: outdated[0] ?? null, ...(as_of !== undefined && { as_of }) };
-  const result = lockResponse(201, request.workspace, { ...lock, ...compared }, appliedWait(acquisition.waitedSeconds));
+  const result = lockResponse(201, workspace, { ...lock, ...compared }, appliedWait(acquisition.waitedSeconds));
   return onceResponse({ result, replayed: acquisition.replayed });
 }
 
@@ -57,7 +55,7 @@ export const appliedWait = (seconds: number | undefined): Readonly<Record<string
   seconds === undefined ? {} : { 'preference-applied': `wait=${seconds}` };
 
 export function outdatedRefusal(
-  { branch }: { readonly branch?: string | undefined },
+  branch: string | undefined,
   { outdated, as_of, gap }: Compared,
   shown: Outdated | readonly Outdated[] | undefined = outdated[0],
 ): Refusal {

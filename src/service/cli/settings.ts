@@ -30,7 +30,6 @@ export const serveFlags = {
     `${commonFlags.data.otherwise}, with --dev ${devDataFolder}`,
   ),
   allowFileRemotes: toggle('allow workspaces to mirror repositories on this machine'),
-  windowsPaths: toggle('reject locks on paths that differ from a locked path only in case'),
   allowHookNetwork: list('CIDR', 'private network for webhooks and OIDC issuers; repeatable', parseCidr),
   syncTimeout: withDefault(
     'DURATION',

@@ -1,4 +1,3 @@
-import { foldCase } from '../../interface/fold-case.ts';
 import type { Compared, LatestMode, Outdated } from '../../interface/resources.ts';
 import { withinMs } from '../../interface/timers.ts';
 import type { FileChange } from '../git/changes.ts';
@@ -10,7 +9,6 @@ import { type ComparedHeads, createRefreshMirror, type RefreshParts, type Refres
 
 interface CompareParts extends RefreshParts {
   readonly git: Pick<Git, 'missingCommits' | 'listChanges' | 'listDifferences'>;
-  readonly windowsPaths: boolean;
   readonly onError: (error: unknown) => void;
 }
 
@@ -30,10 +28,9 @@ const maxAgeOfRefusalMs = 2_000;
 
 /** Finds outdated files: one of the compared branches has a newer version than the request. */
 export function createCompare(parts: CompareParts): Compare {
-  const { git, windowsPaths, onError } = parts;
-  const fold = windowsPaths ? foldCase : (path: string) => path;
+  const { git, onError } = parts;
   const refreshMirror = createRefreshMirror(parts);
-  const findNewerVersions = createFindNewerVersions(git, fold);
+  const findNewerVersions = createFindNewerVersions(git);
 
   async function outdatedIn(heads: ComparedHeads, request: CompareRequest) {
     const { workspace, paths } = request;
@@ -47,7 +44,7 @@ export function createCompare(parts: CompareParts): Compare {
     });
     for (const { branch, newer } of await Promise.all(others.map(compareWith))) {
       for (const path of paths) {
-        const change = newer.changes.get(fold(path));
+        const change = newer.changes.get(path);
         const known = found.get(path);
         if (change === undefined) {
           isComplete &&= newer.isComplete;
@@ -112,17 +109,14 @@ const limits = { timeoutMs: 10_000 };
 const maxPaths = 200_000;
 
 interface NewerVersions {
-  /** By folded path: the newest change of each file on another branch that a branch lacks. */
+  /** By path: the newest change of each file on another branch that a branch lacks. */
   readonly changes: ReadonlyMap<string, FileChange>;
   /** False if there were too many changes: a file without one may have one. */
   readonly isComplete: boolean;
 }
 
 /** Compares two heads once, and remembers the answer: a step asks for thousands of paths. */
-export function createFindNewerVersions(
-  git: Pick<Git, 'listChanges' | 'listDifferences'>,
-  fold: (path: string) => string,
-) {
+export function createFindNewerVersions(git: Pick<Git, 'listChanges' | 'listDifferences'>) {
   const remembered = new Map<string, { readonly found: Promise<NewerVersions>; size: number }>();
   let total = 0;
 
@@ -138,12 +132,7 @@ export function createFindNewerVersions(
     await git.listDifferences(workspace, { from: ours, to: theirs, limits }, (path) => {
       if (newest.has(path)) different.add(path);
     });
-    const changes = new Map<string, FileChange>();
-    for (const [path, change] of newest) {
-      const known = changes.get(fold(path));
-      // A change of case only is the deletion of one spelling.
-      if (different.has(path) && (known === undefined || known.blob === null)) changes.set(fold(path), change);
-    }
+    const changes = new Map([...newest].filter(([path]) => different.has(path)));
     return { changes, isComplete };
   }
 

@@ -45,7 +45,7 @@ export function addLfsLockRoutes(app: App, routes: LfsLockRoutes): void {
         origin: runOriginOf(c),
         fromLfs: true,
       };
-      const { lock } = acquiredLock(request, await locks.acquire(keyedRequestOf(c), request));
+      const { lock } = acquiredLock(await locks.acquire(keyedRequestOf(c), request), branch);
       return lfsResponse(201, { lock: lfsLock(lock) });
     },
   });

@@ -5,7 +5,7 @@ import { grants } from '../contract/scopes.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import { type Bearer, findToken, maySee } from '../tokens/tokens.ts';
 import { isOwnLock } from './change-lock.ts';
-import { findLocks, type LinePath, type LockKey } from './find.ts';
+import { findLocks } from './find.ts';
 import { isFree, keptFor } from './line.ts';
 import { listQueue, type QueuedRequest, withoutWaitId } from './queue.ts';
 import { waitIds } from './wait-in-line.ts';
@@ -27,19 +27,14 @@ interface AskRequest {
   readonly note: string | null;
 }
 
-type AskedPath = Pick<AskRequest, 'workspace' | 'path' | 'bearer'>;
-
 interface AskingOptions {
   readonly storage: Pick<Storage, 'commit' | 'read' | 'now'>;
-  readonly lineOf: (key: LockKey) => LinePath;
   readonly onChange: OnChange;
   readonly onError: (error: unknown) => void;
 }
 
-export function createAsking({ storage, lineOf, onChange, onError }: AskingOptions) {
+export function createAsking({ storage, onChange, onError }: AskingOptions) {
   const { now } = storage;
-
-  const waitIdOf = ({ bearer, ...key }: AskedPath): string => waitIds.ofPerson(bearer.id, lineOf(key));
 
   return {
     /** Returns the request in line. Asking again changes the note, and keeps the place. */
@@ -47,21 +42,17 @@ export function createAsking({ storage, lineOf, onChange, onError }: AskingOptio
       const { workspace, path, bearer } = request;
       if (bearer.run !== undefined)
         throw refused('The token of a job cannot ask for a lock. Wait for the lock instead.');
-      const line = lineOf({ workspace, path });
-      const id = waitIdOf(request);
-      const asked = await storage.commit({ workspace }, (db) => ask(db, now, request, line, id));
+      const asked = await storage.commit({ workspace }, (db) => ask(db, now, request));
       onChange(workspace, [path]);
       return asked;
     },
     /** False if the person has not asked. */
-    async withdraw(asked: AskedPath): Promise<boolean> {
-      const { workspace, path } = asked;
-      const id = waitIdOf(asked);
+    async withdraw({ workspace, path, bearer }: Omit<AskRequest, 'note'>): Promise<boolean> {
+      const id = waitIds.ofPerson(bearer.id, { workspace, path });
       const removed = await storage.commit({ workspace }, (db) => removeWaits(db, now, [{ id }]));
       if (removed.length > 0) onChange(workspace, [path]);
       return removed.length > 0;
     },
-    waitIdOf,
     /** Called periodically: tells people whose turn it is, and keeps the paths for them. */
     async tellPeople(): Promise<void> {
       const waiting = await untold(storage.read, now).execute();
@@ -82,13 +73,12 @@ async function ask(
   db: Database,
   now: Now,
   { workspace, path, bearer, note }: AskRequest,
-  line: LinePath,
-  id: string,
 ): Promise<Omit<QueuedRequest, 'waitId'>> {
-  const key = { workspace, path, foldedPath: line.path };
+  const key = { workspace, path };
+  const id = waitIds.ofPerson(bearer.id, key);
   const [held] = await findLocks(db, now, [key]);
   if (held?.isActive && isOwnLock(held, bearer)) throw refused(`You hold the lock on ${path} already.`);
-  const [next] = held?.isActive ? [] : await keptFor(db, now, [line]);
+  const [next] = held?.isActive ? [] : await keptFor(db, now, [key]);
   if (!held?.isActive && (next === undefined || next.id === id)) {
     throw refused(`${path} is free, and not kept for anyone else. Lock it.`);
   }
@@ -97,7 +87,7 @@ async function ask(
     ...{ owner: bearer.owner, origin: null, note, urgency: defaultUrgency, requestId: id, presentMs: askKeptMs },
   };
   await joinLine(db, now, [request]);
-  const [asked] = await listQueue({ read: db, now }, { ...line, waitId: id });
+  const [asked] = await listQueue({ read: db, now }, { ...key, waitId: id });
   if (asked === undefined) throw tooManyWaits();
   return withoutWaitId(asked);
 }

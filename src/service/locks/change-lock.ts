@@ -16,6 +16,8 @@ interface ChangeRequest {
   readonly match: IdMatch;
 }
 
+const keysOf = (requests: readonly ChangeRequest[]) => requests.map(({ workspace, path }) => ({ workspace, path }));
+
 export interface RenewRequest extends ChangeRequest {
   readonly ttl: Ttl;
   readonly bearer: Bearer;
@@ -33,7 +35,7 @@ export async function renewLocks(
   now: Now,
   requests: readonly RenewRequest[],
 ): Promise<readonly RenewDecision[]> {
-  const locks = await findAsked(db, now, requests);
+  const locks = await findLocks(db, now, keysOf(requests));
   /** The last request for each lock counts. */
   const due = new Map<string, StoredLock & { readonly ttlMs: number }>();
   const decisions = requests.map(({ ttl, bearer, match, isExtension }, index): RenewDecision | undefined => {
@@ -56,12 +58,6 @@ export async function renewLocks(
     return decision ?? (lock === undefined ? { kind: 'absent' } : { kind: 'renewed', lock });
   });
 }
-
-/** In the case in which they were locked: without folded paths. */
-const findAsked = (db: Database, now: Now, requests: readonly ChangeRequest[]) => {
-  const keys = requests.map(({ workspace, path }) => ({ workspace, path }));
-  return findLocks(db, now, keys);
-};
 
 const updateLocks = batchQuery((db, members, now) =>
   db
@@ -109,7 +105,7 @@ export async function releaseLocks(
   now: Now,
   requests: readonly ReleaseRequest[],
 ): Promise<readonly ReleaseDecision[]> {
-  const locks = await findAsked(db, now, requests);
+  const locks = await findLocks(db, now, keysOf(requests));
   const granted = new Map<string, Granted>();
   const releases = requests.map((request, index): ReleaseDecision => {
     const found = locks[index];
@@ -134,8 +130,7 @@ const deleteLocks = batchQuery((db, members, now) =>
 
 async function deleteGranted(db: Database, now: Now, granted: readonly Granted[]): Promise<void> {
   if (granted.length === 0) return;
-  const keys = granted.map(({ workspace, path }) => ({ workspace, path }));
-  const deleted = await deleteLocks(db, now, keys);
+  const deleted = await deleteLocks(db, now, keysOf(granted));
   const times = new Map(deleted.map(({ id, at }) => [id, at]));
   const ends = granted.flatMap(({ found: lock, releaser }): LockEnd[] => {
     const at = times.get(lock.id);

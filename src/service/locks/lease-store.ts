@@ -5,7 +5,7 @@ import { recordEventsIn } from '../outbox/outbox.ts';
 import { removeInBatches } from '../storage/remove-old.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import type { Tables } from '../storage/tables.ts';
-import { findLocks, type KeyOf, type RecordedLock, recordedColumns, toLock } from './find.ts';
+import { findLocks, type RecordedLock, recordedColumns, toLock } from './find.ts';
 import { eventOf } from './history.ts';
 import { maxNamedLines } from './waits.ts';
 
@@ -131,13 +131,7 @@ export interface LostLock {
 }
 
 /** The locks of a lease that have ended otherwise than with it: some have expired, and are not in the history yet. */
-export async function lostLocks(
-  db: Database,
-  now: Now,
-  lease: LeaseRow,
-  at: number,
-  keyOf: KeyOf,
-): Promise<readonly LostLock[]> {
+export async function lostLocks(db: Database, now: Now, lease: LeaseRow, at: number): Promise<readonly LostLock[]> {
   const workspace = lease.workspace_id;
   const expired = await locksOf(db, lease).select(['id', 'path']).where('expires_at', '<=', at).execute();
   const recorded = await db
@@ -151,7 +145,7 @@ export async function lostLocks(
   // Outside of a transaction, an expired lock may have come into the history meanwhile.
   const all = [...expired.map(({ id, path }) => ({ id, path, kind: 'expired' })), ...recorded];
   const lost = [...new Map(all.map((lock) => [lock.id, lock])).values()].toSorted(byPath);
-  const keys = lost.map(({ path }) => keyOf(workspace, path));
+  const keys = lost.map(({ path }) => ({ workspace, path }));
   const holders = keys.length === 0 ? [] : await findLocks(db, now, keys);
   return lost.map(({ id, path, kind }, index): LostLock => {
     const holder = holders[index];

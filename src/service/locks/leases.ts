@@ -5,7 +5,7 @@ import type { Database, Storage } from '../storage/storage.ts';
 import { timeOf } from '../storage/timestamp.ts';
 import type { Bearer } from '../tokens/tokens.ts';
 import { isOwnLock } from './change-lock.ts';
-import type { KeyOf, LockKey, RecordedLock } from './find.ts';
+import type { RecordedLock } from './find.ts';
 import {
   findLease,
   heldLocks,
@@ -54,18 +54,17 @@ export type LeaseDecision = Waited<{ readonly comparison: Compared } & (KnownLea
 interface LeasesOptions {
   readonly quota: LockQuota;
   readonly storage: Pick<Storage, 'commit' | 'read' | 'now'>;
-  readonly keyOf: KeyOf;
   readonly line: WaitInLine;
   readonly onChange: OnChange;
 }
 
-export function createLeases({ storage, quota, line, keyOf, onChange }: LeasesOptions) {
+export function createLeases({ storage, quota, line, onChange }: LeasesOptions) {
   const { now } = storage;
 
   async function stateOf(db: Database, row: LeaseRow): Promise<KnownLease> {
     const at = await timeOf(db, now);
     const locks = await heldLocks(db, row, at);
-    const lost = await lostLocks(db, now, row, at, keyOf);
+    const lost = await lostLocks(db, now, row, at);
     // One of them may have ended since it was read.
     const held = new Set(locks.map(({ id }) => id));
     return { kind: 'granted', isNew: false, row, locks, lost: lost.filter(({ id }) => !held.has(id)) };
@@ -93,10 +92,12 @@ export function createLeases({ storage, quota, line, keyOf, onChange }: LeasesOp
     place: Place | undefined,
   ): Promise<KnownLease | Ungranted> {
     const { workspace, bearer, fingerprint, pool = null } = request;
-    const asked = (await readPaths(db)).map((path) => keyOf(workspace, path));
-    const keys = eachFileOnce(asked);
-    const wanted = count ?? asked.length;
-    if (keys.length < wanted) throw tooFewPaths(count, asked, keys);
+    const keys = (await readPaths(db)).map((path) => ({ workspace, path }));
+    const wanted = count ?? keys.length;
+    if (keys.length < wanted) {
+      const paths = keys.length === 1 ? 'is 1 path' : `are ${keys.length} paths`;
+      throw invalid({ pointer: '#/count', detail: `It is ${count}, and there ${paths}.` });
+    }
     const waitId = waitIds.ofLease({ workspace, id: lease });
     const [decision] = await take(db, now, [{ ...request, lease, keys, wanted, waitId, place, comparison }], quota);
     if (decision === undefined) throw new Error('The request was not decided.');
@@ -143,7 +144,7 @@ export function createLeases({ storage, quota, line, keyOf, onChange }: LeasesOp
         if (row === undefined) throw noSuchLease(key.id);
         const at = await timeOf(db, now);
         const held = await renewHeld(db, row, at, ttlMs);
-        const lost = await lostLocks(db, now, row, at, keyOf);
+        const lost = await lostLocks(db, now, row, at);
         if (held.length === 0) throw leaseEnded(key.id, lost);
         return { expiresAt: at + ttlMs, held, lost };
       });
@@ -172,7 +173,7 @@ export function createLeases({ storage, quota, line, keyOf, onChange }: LeasesOp
         if (row === undefined || row.fingerprint === null) return undefined;
         const isEnded = row.state === 'ended';
         const released = isEnded ? await releasedPaths(db, row) : await releaseHeld(db, now, row, at, bearer.owner);
-        return { released, lost: await lostLocks(db, now, row, at, keyOf), changed: isEnded ? [] : released };
+        return { released, lost: await lostLocks(db, now, row, at), changed: isEnded ? [] : released };
       });
       if (ending !== undefined) onChange(key.workspace, ending.changed);
       return ending;
@@ -196,18 +197,3 @@ const leaseEnded = (id: string, lost: readonly LostLock[]): Refusal =>
   new Refusal('lease-ended', `The lease ${id} has ended, and holds no locks.`, { lost: [...lost] });
 
 const pathsOf = (locks: readonly { readonly path: string }[]): string[] => locks.map(({ path }) => path);
-
-function tooFewPaths(count: number | undefined, asked: readonly LockKey[], keys: readonly LockKey[]): Refusal {
-  const kept = new Set(keys);
-  const repeated = asked.find((key) => !kept.has(key));
-  if (repeated !== undefined && count === undefined) {
-    const detail = `On Windows, ${repeated.path} is the same file as another of them.`;
-    return invalid({ pointer: '#/paths', detail });
-  }
-  const paths = keys.length === 1 ? 'is 1 path' : `are ${keys.length} paths`;
-  return invalid({ pointer: '#/count', detail: `It is ${count}, and there ${paths}.` });
-}
-
-/** With folded paths, several of the paths may be the same file. */
-const eachFileOnce = (keys: readonly LockKey[]): readonly LockKey[] =>
-  keys[0]?.foldedPath === undefined ? keys : [...new Map(keys.map((key) => [key.foldedPath, key])).values()];

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { batchQuery, inputIndex, numberOf, textOf } from '../storage/batch-query.ts';
 import { coalesceReads } from '../storage/coalesce-reads.ts';
 import type { Database, Now } from '../storage/storage.ts';
-import { isActive, type LinePath } from './find.ts';
+import type { LockKey } from './find.ts';
 import { isPresent, nameOf, requestGapMs, type WaitRequest } from './waits.ts';
 
 /** A lease may be passed on a free path for this part of its wait. One level of urgency is worth as much. */
@@ -23,7 +23,7 @@ export interface Next extends Waiting {
 export async function keptFor(
   db: Database,
   now: Now,
-  keys: readonly LinePath[],
+  keys: readonly LockKey[],
 ): Promise<readonly (Next | undefined)[]> {
   const isAnyoneWaiting = keys.length > 0 && (await anyoneWaiting(db, now, [])).length > 0;
   if (!isAnyoneWaiting) return keys.map(() => undefined);
@@ -52,7 +52,7 @@ export async function keptFor(
 
 export const committedKeptFor = coalesceReads(keptFor);
 
-const distinct = (paths: readonly LinePath[]): readonly LinePath[] => [
+const distinct = (paths: readonly LockKey[]): readonly LockKey[] => [
   ...new Map(paths.map(({ workspace, path }) => [nameOf({ workspace, path }), { workspace, path }])).values(),
 ];
 
@@ -136,14 +136,10 @@ const selectFree = batchQuery((db, members, now) =>
     .orderBy('line.position'),
 );
 
-/** Whether no lock is on a path of a line. A single condition with `or` would read all locks of the workspace. */
-export function isFree(now: Now, line: string) {
-  const of = (column: string) => sql.ref(`${line}.${column}`);
-  return sql<boolean>`(not exists (select 1 from locks where locks.workspace_id = ${of('workspace_id')}
-    and locks.path = ${of('asked_path')} and ${isActive(now)})
-    and not exists (select 1 from locks where locks.workspace_id = ${of('workspace_id')}
-    and locks.folded_path = ${of('path')} and ${isActive(now)}))`;
-}
+/** Whether no lock is on a path of a line. */
+export const isFree = (now: Now, line: string) =>
+  sql<boolean>`not exists (select 1 from locks where locks.workspace_id = ${sql.ref(`${line}.workspace_id`)}
+    and locks.path = ${sql.ref(`${line}.path`)} and locks.expires_at > ${now})`;
 
 /** How long the others wait for a lease at most, until they look again. */
 export const lookAgainMs = ({ kind, presentMs }: Next): number =>

@@ -14,8 +14,6 @@ export interface LockQuery {
   readonly workspace: string;
   readonly path?: string | undefined;
   readonly prefix?: string | undefined;
-  /** With --windows-paths, the prefix in folded case. */
-  readonly foldedPrefix?: string | undefined;
   readonly owner?: string | undefined;
   /** Finds the locks with all these words in their path, holder, note or run. */
   readonly words?: readonly string[];
@@ -66,16 +64,14 @@ const activeLocks = ({ read, now }: Pick<Storage, 'read' | 'now'>) =>
   read.selectFrom('locks').selectAll().where(sql<SqlBool>`expires_at > (select ${now})`);
 
 function orderedLocks(storage: Storage, query: LockQuery, by: LockOrder) {
-  const { workspace, path, prefix, foldedPrefix, owner, after } = query;
+  const { workspace, path, prefix, owner, after } = query;
   const column = columns[by];
   let locks = activeLocks(storage)
     .select(sql<number>`expires_at - (select ${storage.now})`.as('remainingMs'))
     .where('workspace_id', '=', workspace);
   if (path !== undefined) locks = locks.where('path', '=', path);
   if (prefix !== undefined) {
-    const [column, start] =
-      foldedPrefix === undefined ? (['path', prefix] as const) : (['folded_path', foldedPrefix] as const);
-    locks = locks.where(column, '>=', start).where(column, '<', `${start}${lastSortKey}`);
+    locks = locks.where('path', '>=', prefix).where('path', '<', `${prefix}${lastSortKey}`);
   }
   if (owner !== undefined) locks = locks.where('owner', '=', owner);
   if (after !== undefined) locks = locks.where(column, '>', after);
@@ -115,9 +111,7 @@ export const waitsForOwnLocks = ({ read, now }: Storage, bearer: Bearer, limit: 
   read
     .selectFrom(ownLocksOf({ read, now }, bearer).limit(maxOwnSearched).as('locks'))
     .innerJoin('wait_paths as line', (join) =>
-      join
-        .onRef('line.workspace_id', '=', 'locks.workspace_id')
-        .on('line.path', '=', sql<string>`coalesce(locks.folded_path, locks.path)`),
+      join.onRef('line.workspace_id', '=', 'locks.workspace_id').onRef('line.path', '=', 'locks.path'),
     )
     .innerJoin('waits', 'waits.id', 'line.wait_id')
     .where(isPresent(sql`(select ${now})`))
@@ -136,7 +130,7 @@ export const waitsOfOwner = ({ read, now }: Storage, { owner, workspaces }: Bear
     .where('waits.owner', '=', owner)
     .where(isPresent(sql`(select ${now})`))
     .$if(workspaces !== null, (waits) => waits.where('waits.workspace_id', 'in', workspaces ?? []))
-    .select(['waits.workspace_id as workspace', 'line.asked_path as path', 'waits.id as waitId'])
+    .select(['waits.workspace_id as workspace', 'line.path', 'waits.id as waitId'])
     .select(['waits.since', sql<number | null>`case when kind = 'kept' then present_until end`.as('keptUntil')])
     .orderBy('waits.since')
     .orderBy('line.position')

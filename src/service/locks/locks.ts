@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { milliseconds, type Ttl } from '../../interface/duration.ts';
-import { foldCase } from '../../interface/fold-case.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import type { Compared } from '../../interface/resources.ts';
 import type { Idempotency, KeyedRequest } from '../idempotency/idempotency.ts';
@@ -9,7 +8,7 @@ import type { Metrics } from '../runtime/metrics.ts';
 import type { Storage } from '../storage/storage.ts';
 import { createAsking } from './ask.ts';
 import { type ReleaseRequest, type RenewDecision, type RenewRequest, releaseLocks, renewLocks } from './change-lock.ts';
-import { findCommittedLock, findLocks, type LinePath, type LockKey, linePathOf } from './find.ts';
+import { findCommittedLock, findLocks, type LockKey } from './find.ts';
 import { createLeases } from './leases.ts';
 import { committedKeptFor, lookAgainMs } from './line.ts';
 import { type LockQuery, listLocks } from './list.ts';
@@ -40,8 +39,6 @@ interface LocksOptions {
   readonly storage: Storage;
   readonly idempotency: Idempotency;
   readonly quotas: LockQuotas;
-  /** Whether case does not matter in paths. */
-  readonly windowsPaths: boolean;
   readonly metrics: Pick<Metrics, 'refusedLocks' | 'lockWaiters'>;
   readonly onError: (error: unknown) => void;
 }
@@ -50,24 +47,12 @@ interface LocksOptions {
 const maxFoundAtOnce = 1_000;
 
 /** The locks of one instance. Each change also notifies waiting clients. */
-export function createLocks(options: LocksOptions) {
-  const { storage, idempotency, windowsPaths, metrics, onError } = options;
-  const quota = createLockQuota(options.quotas, () => performance.now());
-  const keyOf = (workspace: string, path: string): LockKey => ({
-    ...{ workspace, path, foldedPath: windowsPaths ? foldCase(path) : undefined },
-  });
-  const lineOf = ({ workspace, path }: LockKey): LinePath => linePathOf(keyOf(workspace, path));
-  const find = ({ workspace, path }: LockKey) => findCommittedLock(storage, keyOf(workspace, path));
+export function createLocks({ storage, idempotency, quotas, metrics, onError }: LocksOptions) {
+  const quota = createLockQuota(quotas, () => performance.now());
+  const find = (key: LockKey) => findCommittedLock(storage, key);
 
-  /** The path as it is locked, possibly in other case. */
-  async function lockedPath(workspace: string, path: string | undefined): Promise<string | undefined> {
-    if (path === undefined || !windowsPaths) return path;
-    const found = await find({ workspace, path });
-    return found?.isActive ? found.path : path;
-  }
-
-  async function readPath(line: LinePath): Promise<PathState> {
-    const [found, next] = await Promise.all([find({ ...line }), committedKeptFor(storage, line)]);
+  async function readPath(key: LockKey): Promise<PathState> {
+    const [found, next] = await Promise.all([find(key), committedKeptFor(storage, key)]);
     // The clock of the database counts: that of this process may differ.
     return {
       remainingMs: found?.isActive ? found.remainingMs : undefined,
@@ -83,7 +68,7 @@ export function createLocks(options: LocksOptions) {
   });
 
   const onChange: OnChange = (workspace, paths) => {
-    const lines = paths.length > maxNamedLines ? [undefined] : paths.map((path) => nameOf(lineOf({ workspace, path })));
+    const lines = paths.length > maxNamedLines ? [undefined] : paths.map((path) => nameOf({ workspace, path }));
     for (const line of lines) {
       waiters.changed(line);
       void storage.broadcast.send(line);
@@ -109,8 +94,8 @@ export function createLocks(options: LocksOptions) {
   );
 
   return {
-    ...createAsking({ storage, lineOf, onChange, onError }),
-    leases: createLeases({ storage, quota, line, keyOf, onChange }),
+    ...createAsking({ storage, onChange, onError }),
+    leases: createLeases({ storage, quota, line, onChange }),
     /** With options, the request waits in line, and acquires the lock at its turn. */
     async acquire(
       keyed: KeyedRequest | undefined,
@@ -118,21 +103,20 @@ export function createLocks(options: LocksOptions) {
       waitOptions?: WaitOptions,
     ): Promise<Acquisition> {
       const { workspace, bearer } = request;
-      const key = keyOf(workspace, path);
-      const pathLine = linePathOf(key);
-      const waitId = waitIds.ofRequest(keyed, pathLine);
+      const key = { workspace, path };
+      const waitId = waitIds.ofRequest(keyed, key);
       const asked = { ...request, keys: [key], wanted: 1, ttlMs: milliseconds(ttl), waitId };
       const client = { id: waitId, workspace, owner: bearer.owner };
       const decision = await line.acquire(client, waitOptions, async (place) => {
         const comparison = await compare();
         const { result, replayed } = await commitAcquire(keyed, { ...asked, place, comparison });
-        waiters.changed(nameOf(pathLine));
+        waiters.changed(nameOf(key));
         return { ...result, replayed };
       });
       if (decision.kind !== 'blocked') return decision;
       // It may have lost its place to a newer request of its client.
       if (decision.queue !== undefined && decision.queue.length > 0) return decision;
-      return { ...decision, queue: await endOfLine(storage, pathLine) };
+      return { ...decision, queue: await endOfLine(storage, key) };
     },
     async renew(keyed: KeyedRequest | undefined, request: RenewRequest) {
       const renewal = await commitRenewal(keyed, request);
@@ -147,27 +131,17 @@ export function createLocks(options: LocksOptions) {
       return decision;
     },
     find,
-    /** A path or a prefix is found in any case that names the same files. */
-    list: async (query: LockQuery) =>
-      listLocks(storage, {
-        ...query,
-        path: await lockedPath(query.workspace, query.path),
-        foldedPrefix: query.prefix === undefined ? undefined : keyOf(query.workspace, query.prefix).foldedPath,
-      }),
+    list: (query: LockQuery) => listLocks(storage, query),
     /** The committed active locks on many paths, in their order. */
-    async findAll(paths: readonly LinePath[]) {
-      const keys = paths.map(({ workspace, path }) => keyOf(workspace, path));
+    async findAll(keys: readonly LockKey[]) {
       const found = await inSlices(keys, maxFoundAtOnce, (slice) => findLocks(storage.read, storage.now, slice));
       return found.map((lock) => (lock?.isActive ? lock : undefined));
     },
     /** Waits until nobody holds the path. Undefined if too many clients already wait. */
     waitUntilFree({ path, ...client }: Pick<Wait, 'workspace' | 'owner' | 'ms' | 'gone'> & LockKey) {
-      const { workspace } = client;
-      const watched = [{ path: lineOf({ workspace, path }).path, until: 'unlocked' as const }];
-      return waiters.wait({ ...client, id: randomUUID(), watched });
+      return waiters.wait({ ...client, id: randomUUID(), watched: [{ path, until: 'unlocked' }] });
     },
-    queue: ({ workspace, path }: { readonly workspace: string; readonly path?: string | undefined }) =>
-      listQueue(storage, path === undefined ? { workspace } : lineOf({ workspace, path })),
+    queue: (line: { readonly workspace: string; readonly path?: string | undefined }) => listQueue(storage, line),
     keepPresent: line.keepPresent,
     /** Ends all waits, so that the clients retry on another instance. */
     endWaits: waiters.stop,

@@ -5,13 +5,13 @@ import { batchQuery, inInputOrder, inputIndex, textOf } from '../storage/batch-q
 import { coalesceReads } from '../storage/coalesce-reads.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
-import type { LinePath, LockRow } from './find.ts';
+import type { LockKey, LockRow } from './find.ts';
 import { byRank } from './line.ts';
 import { defaultUrgency, isPresent, nameOf } from './waits.ts';
 
 /** Lines as people and clients see them: who waits, in which order, and how many. */
 
-const queueLengths = async (db: Database, now: Now, lines: readonly LinePath[]): Promise<readonly number[]> =>
+const queueLengths = async (db: Database, now: Now, lines: readonly LockKey[]): Promise<readonly number[]> =>
   inInputOrder(lines, await countLines(db, now, lines)).map((row) => Number(row?.length ?? 0));
 
 const committedLength = coalesceReads(queueLengths);
@@ -35,15 +35,13 @@ export async function countWaiting(
   { read, now }: Pick<Storage, 'read' | 'now'>,
   locks: readonly LockRow[],
 ): Promise<ReadonlyMap<string, number>> {
-  const lines = locks.map(({ workspace_id: workspace, path, folded_path }) => ({
-    ...{ workspace, path: folded_path ?? path },
-  }));
+  const lines = locks.map(({ workspace_id: workspace, path }) => ({ workspace, path }));
   const lengths = await inSlices(lines, maxCountedAtOnce, (slice) => queueLengths(read, now, slice));
   return new Map(locks.map(({ id }, index) => [id, lengths[index] ?? 0]));
 }
 
 /** The place that another request would get. */
-export async function endOfLine(storage: Pick<Storage, 'read' | 'now'>, line: LinePath): Promise<QueuePosition> {
+export async function endOfLine(storage: Pick<Storage, 'read' | 'now'>, line: LockKey): Promise<QueuePosition> {
   const length = await committedLength(storage, line);
   return { position: length + 1, length };
 }
@@ -103,7 +101,11 @@ const maxListed = 1_000;
 /** The requests that wait in the lines of a workspace, in their order. */
 export async function listQueue(
   { read, now }: Pick<Storage, 'read' | 'now'>,
-  { workspace, path, waitId }: { readonly workspace: string } & Readonly<Partial<Record<'path' | 'waitId', string>>>,
+  {
+    workspace,
+    path,
+    waitId,
+  }: { readonly workspace: string } & Readonly<Partial<Record<'path' | 'waitId', string | undefined>>>,
 ) {
   const lines = read
     .selectFrom('wait_paths as line')
@@ -119,7 +121,7 @@ export async function listQueue(
     .offset(maxListed - 1);
   const last = path === undefined ? await ordered.executeTakeFirst() : undefined;
   const waiting = lines
-    .select(['waits.id as waitId', 'line.path as line', 'asked_path', 'owner', 'origin', 'note', 'since', 'urgency'])
+    .select(['waits.id as waitId', 'line.path', 'owner', 'origin', 'note', 'since', 'urgency'])
     .select(sql<number | null>`case when kind = 'kept' then present_until end`.as('kept_until'))
     .select(sql<number>`row_number() over (partition by line.path order by line.rank, waits.id)`.as('position'))
     .$if(last !== undefined, (first) => first.where('line.path', '<=', last?.path ?? ''));
@@ -127,12 +129,12 @@ export async function listQueue(
     .selectFrom(waiting.as('waiting'))
     .selectAll()
     .$if(waitId !== undefined, (all) => all.where('waitId', '=', waitId ?? ''))
-    .orderBy('line')
+    .orderBy('path')
     .orderBy('position')
     .limit(maxListed)
     .execute();
-  return rows.map(({ line: _, asked_path: path, since, urgency, kept_until, ...shown }) => ({
-    ...{ path, ...shown, since: asTimestamp(since), priority: priorityOf(urgency) },
+  return rows.map(({ since, urgency, kept_until, ...shown }) => ({
+    ...{ ...shown, since: asTimestamp(since), priority: priorityOf(urgency) },
     ...(kept_until !== null && { kept_until: asTimestamp(kept_until) }),
   }));
 }

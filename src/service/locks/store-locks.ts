@@ -46,7 +46,8 @@ export async function storeLocks(
     await recordEnds(db, now, expired.map(expiryOf));
     await deleteExpired(db, now, expired);
   }
-  await insertLocks(db, now, members);
+  const rows = members.map(({ keys, ...member }) => ({ ...member, paths: { ...keys.map(({ path }) => path) } }));
+  await insertLocks(db, now, rows);
   const locks = members.map((member) => member.keys.map(({ path }, index) => lockOf(member, path, index)));
   // Until it ends, a lock is its own history.
   const workspaces = new Set(grants.map(({ request }) => request.workspace));
@@ -88,59 +89,44 @@ const lockOf = (member: Member, path: string, index: number): RecordedLock => ({
   fence: member.fence + index,
 });
 
-async function insertLocks(db: Database, now: Now, members: readonly Member[]): Promise<void> {
-  const isFolded = members.some(({ keys: [first] }) => first?.foldedPath !== undefined);
-  const rows = members.map(({ keys, ...member }) => ({
-    ...member,
-    paths: { ...keys.map(({ path, foldedPath }) => (isFolded ? [path, foldedPath] : path)) },
-  }));
-  await (isFolded ? insertFolded : insertPlain)(db, now, rows);
-}
-
 const texts = ['type', 'owner', 'origin', 'note', 'branch', 'lease', 'ids'] as const;
 const numbers = ['fromLfs', 'at', 'expiresAt', 'number', 'fence'] as const;
 
 /** What all locks of a grant share is read once. */
-const insertOf = (isFolded: boolean) =>
-  batchQuery((db, members) =>
-    db
-      .with(
-        (cte) => cte('granted').materialized(),
-        (from) =>
-          from.selectFrom(members).select([
-            ...texts.map((name) => textOf(name).as(name)),
-            // No workspace has the empty id: the foreign key then refuses locks of a workspace that is being removed.
-            sql<string>`coalesce((select id from workspaces where workspaces.id = ${textOf('workspace')}
+const insertLocks = batchQuery((db, members) =>
+  db
+    .with(
+      (cte) => cte('granted').materialized(),
+      (from) =>
+        from.selectFrom(members).select([
+          ...texts.map((name) => textOf(name).as(name)),
+          // No workspace has the empty id: the foreign key then refuses locks of a workspace that is being removed.
+          sql<string>`coalesce((select id from workspaces where workspaces.id = ${textOf('workspace')}
               and remote <> ${sql.lit(removedRemote)}), '')`.as('workspace'),
-            ...numbers.map((name) => numberOf(name).as(name)),
-            sql<string>`asked.value -> 'paths'`.as('paths'),
-          ]),
-      )
-      .insertInto('locks')
-      .columns([
-        ...(['workspace_id', 'path', 'id', 'type', 'owner', 'origin', 'note', 'folded_path'] as const),
-        ...(['branch', 'lease_id', 'from_lfs', 'fence', 'acquired_at', 'expires_at'] as const),
-      ])
-      .expression((from) => {
-        const path = isFolded ? sql<string>`path.value ->> 0` : valueText(db, 'path.value');
-        const index = sql<number>`cast(path.key as bigint)`;
-        return from
-          .selectFrom(['granted', sql<{ key: string; value: string }>`json_each(granted.paths)`.as('path')])
-          .select([
-            'granted.workspace',
-            path.as('lockedPath'),
-            sql<string>`granted.ids || cast(granted.number + ${index} as text)`.as('id'),
-            ...(['granted.type', 'granted.owner', 'granted.origin', 'granted.note'] as const),
-            sql<string | null>`${isFolded ? sql`path.value ->> 1` : null}`.as('folded'),
-            ...(['granted.branch', 'granted.lease', 'granted.fromLfs'] as const),
-            sql<number>`granted.fence + ${index}`.as('lockFence'),
-            ...(['granted.at', 'granted.expiresAt'] as const),
-          ]);
-      }),
-  );
-
-const insertPlain = insertOf(false);
-const insertFolded = insertOf(true);
+          ...numbers.map((name) => numberOf(name).as(name)),
+          sql<string>`asked.value -> 'paths'`.as('paths'),
+        ]),
+    )
+    .insertInto('locks')
+    .columns([
+      ...(['workspace_id', 'path', 'id', 'type', 'owner', 'origin', 'note'] as const),
+      ...(['branch', 'lease_id', 'from_lfs', 'fence', 'acquired_at', 'expires_at'] as const),
+    ])
+    .expression((from) => {
+      const index = sql<number>`cast(path.key as bigint)`;
+      return from
+        .selectFrom(['granted', sql<{ key: string; value: string }>`json_each(granted.paths)`.as('path')])
+        .select([
+          'granted.workspace',
+          valueText(db, 'path.value').as('lockedPath'),
+          sql<string>`granted.ids || cast(granted.number + ${index} as text)`.as('id'),
+          ...(['granted.type', 'granted.owner', 'granted.origin', 'granted.note'] as const),
+          ...(['granted.branch', 'granted.lease', 'granted.fromLfs'] as const),
+          sql<number>`granted.fence + ${index}`.as('lockFence'),
+          ...(['granted.at', 'granted.expiresAt'] as const),
+        ]);
+    }),
+);
 
 const deleteExpired = batchQuery((db, members) =>
   db.deleteFrom('locks').where(

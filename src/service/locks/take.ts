@@ -3,7 +3,7 @@ import { isRefused } from '../../interface/outdated.ts';
 import type { Compared } from '../../interface/resources.ts';
 import { Refusal } from '../contract/response.ts';
 import type { Database, Now } from '../storage/storage.ts';
-import { findLocks, type LockKey, linePathOf, type RecordedLock, type StoredLock } from './find.ts';
+import { findLocks, type LockKey, type RecordedLock, type StoredLock } from './find.ts';
 import { keptFor, type Next } from './line.ts';
 import type { LockQuota } from './lock-quota.ts';
 import { type Grant, type LockRequest, storeLocks } from './store-locks.ts';
@@ -114,7 +114,7 @@ function placeLost({ lease, keys: [first] }: TakeRequest): Refusal {
   return new Refusal('request-in-progress', detail, { headers: { 'retry-after': '1' } });
 }
 
-/** If several ask for the same path (with folded paths, in any case), the first one gets it. */
+/** If several ask for the same path, the first one gets it. */
 async function grantFree(
   db: Database,
   now: Now,
@@ -131,7 +131,7 @@ async function grantFree(
   for (const request of requests) {
     const { wanted } = request;
     const keys = request.keys.filter((key) => inTheWay(request, key, states) === undefined).slice(0, wanted);
-    const names = requests.length === 1 ? [] : keys.map((key) => nameOf(linePathOf(key)));
+    const names = requests.length === 1 ? [] : keys.map((key) => nameOf(key));
     if (keys.length < wanted) decisions.set(request, blockedBy(request, states));
     else if (names.some((name) => claimed.has(name))) later.push(request);
     else {
@@ -181,7 +181,7 @@ async function readStates(db: Database, now: Now, requests: readonly Wanted[]): 
     const free = keys.filter((key) => !lockOn.get(key)?.isActive);
     return free.length < wanted ? [] : free;
   });
-  return { lockOn, keepers: foundOf(free, await keptFor(db, now, free.map(linePathOf))) };
+  return { lockOn, keepers: foundOf(free, await keptFor(db, now, free)) };
 }
 
 function foundOf<Found>(keys: readonly LockKey[], found: readonly (Found | undefined)[]): ReadonlyMap<LockKey, Found> {
@@ -257,7 +257,7 @@ export function blockedBy(request: Wanted, states: PathStates): Blocked {
     ),
     next: taken.find(({ next }) => next !== undefined)?.next,
     watched: watched.map(({ key, next }) => ({
-      path: linePathOf(key).path,
+      path: key.path,
       until: keys.length === 1 ? 'turn' : (next ?? 'unlocked'),
     })),
   };

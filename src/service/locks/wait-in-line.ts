@@ -3,7 +3,7 @@ import type { QueuePosition } from '../../interface/problem.ts';
 import type { Refusal } from '../contract/response.ts';
 import type { KeyedRequest } from '../idempotency/idempotency.ts';
 import type { Storage } from '../storage/storage.ts';
-import type { LinePath } from './find.ts';
+import type { LockKey } from './find.ts';
 import { placeInLine } from './queue.ts';
 import type { Place, TakeDecision } from './take.ts';
 import type { LockWaiters, Wait, WatchedPath } from './waiters.ts';
@@ -148,10 +148,10 @@ export const waitIds = {
    * A client that is not granted the lock asks again with a new key. Keys that differ only after their last slash name one
    * place in the line of a path.
    */
-  ofRequest: (keyed: KeyedRequest | undefined, { workspace, path }: LinePath): string =>
+  ofRequest: (keyed: KeyedRequest | undefined, { workspace, path }: LockKey): string =>
     keyed === undefined
       ? `${workspace} lock ${randomUUID()}`
       : `${workspace} lock ${keyed.tokenId} ${keyed.key.replace(/(?<=.)\/[^/]*$/, '')} ${path}`,
   ofLease: ({ workspace, id }: Readonly<Record<'workspace' | 'id', string>>): string => `${workspace} lease ${id}`,
-  ofPerson: (tokenId: string, { workspace, path }: LinePath): string => `${workspace} ask ${tokenId} ${path}`,
+  ofPerson: (tokenId: string, { workspace, path }: LockKey): string => `${workspace} ask ${tokenId} ${path}`,
 };

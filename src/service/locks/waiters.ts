@@ -1,5 +1,5 @@
 import { maxTimerMs } from '../../interface/timers.ts';
-import type { LinePath } from './find.ts';
+import type { LockKey } from './find.ts';
 import { nameOf, requestGapMs } from './waits.ts';
 
 /** Clients whose requests wait at this instance: at their place in line, or, without one, until a path is free. */
@@ -41,7 +41,7 @@ export interface PathState {
 
 interface LockWaitersOptions {
   /** Rejected when the database does not answer. */
-  readonly readPath: (line: LinePath) => Promise<PathState>;
+  readonly readPath: (line: LockKey) => Promise<PathState>;
   /** Calls back with each change by other processes, or undefined if any may have changed. Returns how to stop. */
   readonly watchOthers: (onChange: (line: string | undefined) => void) => () => void;
   readonly onCount: (workspace: string, change: 1 | -1) => void;
@@ -57,7 +57,7 @@ const checkAgainAfterErrorMs = 1_000;
 
 /** Clients of one path. Removed with the last of them. */
 interface Line {
-  readonly key: LinePath;
+  readonly key: LockKey;
   /** By the id of its wait. */
   readonly members: Map<string, Pick<WatchedPath, 'until'> & { readonly end: EndWait }>;
   isChecking: boolean;
@@ -79,7 +79,7 @@ export function createLockWaiters({ readPath, watchOthers, onCount, onError }: L
   let stopWatching = (): void => undefined;
   let stopped = false;
 
-  function lineOf({ workspace, path }: LinePath): Line {
+  function lineOf({ workspace, path }: LockKey): Line {
     const key = nameOf({ workspace, path });
     const known = lines.get(key);
     if (known !== undefined) return known;

@@ -17,7 +17,7 @@ import {
 import { pauseMs, removeOld } from '../storage/remove-old.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import type { Tables } from '../storage/tables.ts';
-import { findLocks, type LinePath, type LockKey, linePathOf } from './find.ts';
+import { findLocks, type LockKey } from './find.ts';
 import { eventOf } from './history.ts';
 
 /**
@@ -56,7 +56,7 @@ export const maxNamedLines = 100;
 export type OnChange = (workspace: string, paths: readonly string[]) => void;
 
 /** No id of a workspace contains a space. */
-export const nameOf = ({ workspace, path }: LinePath): string => `${workspace} ${path}`;
+export const nameOf = ({ workspace, path }: LockKey): string => `${workspace} ${path}`;
 
 export interface WaitRequest {
   readonly id: string;
@@ -128,7 +128,6 @@ const insertPaths = batchQuery((db, members) =>
     ...numbersOf(['position', 'is_set']),
     workspace_id: textOf('workspace'),
     wait_id: textOf('id'),
-    asked_path: textOf('askedPath'),
     rank: sql`(select rank from waits where id = ${textOf('id')})`,
   }).onConflict((conflict) => conflict.doNothing()),
 );
@@ -146,7 +145,7 @@ export async function joinLine(db: Database, now: Now, requests: readonly WaitRe
   const waits = [...new Map(requests.map((request) => [request.id, request])).values()];
   const rows = waits.map(({ keys, ...wait }) => ({
     ...{ ...wait, size: keys.length, bonusMs: (wait.urgency - defaultUrgency) * urgencyMs },
-    pathsHash: hash('sha256', keys.map((key) => linePathOf(key).path).join('\n'), 'base64'),
+    pathsHash: hash('sha256', keys.map((key) => key.path).join('\n'), 'base64'),
   }));
   await removeExpired(db, now, rows);
   const known = inInputOrder(rows, await selectKnown(db, now, rows));
@@ -182,9 +181,7 @@ async function beyondTheirLimit(db: Database, now: Now, fresh: readonly WaitRequ
 }
 
 const pathRows = ({ id, keys }: WaitRequest) =>
-  keys.map((key, position) => ({
-    ...{ ...linePathOf(key), askedPath: key.path, id, position, is_set: keys.length > 1 ? 1 : 0 },
-  }));
+  keys.map((key, position) => ({ ...key, id, position, is_set: keys.length > 1 ? 1 : 0 }));
 
 /** How often an owner may remind the holder of a lock. */
 const remindedEveryMs = 60_000;
@@ -199,10 +196,10 @@ async function notifyHolders(db: Database, now: Now, requests: readonly WaitRequ
   );
   if (asked.length === 0) return;
   const locks = await findLocks(db, now, asked);
-  const keyOf = (line: LinePath, owner: string) => JSON.stringify([nameOf(line), owner]);
+  const keyOf = (line: LockKey, owner: string) => JSON.stringify([nameOf(line), owner]);
   const held = asked.flatMap(({ request, ...key }, index) => {
     const lock = locks[index];
-    return lock?.isActive ? { ...linePathOf(key), owner: request.owner, request, lock } : [];
+    return lock?.isActive ? { ...key, owner: request.owner, request, lock } : [];
   });
   const byKey = new Map(held.map((each) => [keyOf(each, each.owner), each]));
   const reminders = [...byKey.values()].map(({ workspace, path, owner }) => ({ workspace, path, owner }));
@@ -253,7 +250,7 @@ export const findWait = (db: Database, id: string) =>
 export const keysOfWait = (db: Database, id: string): Promise<LockKey[]> =>
   db
     .selectFrom('wait_paths')
-    .select(['workspace_id as workspace', 'asked_path as path', 'path as foldedPath'])
+    .select(['workspace_id as workspace', 'path'])
     .where('wait_id', '=', id)
     .orderBy('position')
     .execute();

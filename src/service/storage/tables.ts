@@ -34,9 +34,9 @@ export const tables = {
     workspace_id bytes primary key, value bigint not null`,
   signing_keys: `
     name text primary key, secret text not null`,
-  // `folded_path` is null without --windows-paths, and `branch` is the one that the request named.
+  // `branch` is the one that the request named.
   locks: `
-    workspace_id bytes not null references workspaces (id), path bytes not null, folded_path bytes, id bytes not null,
+    workspace_id bytes not null references workspaces (id), path bytes not null, id bytes not null,
     type text not null, owner text not null, origin text, note text,
     from_lfs integer not null default 0, branch text, lease_id text, acquired_at bigint not null,
     expires_at bigint not null, fence bigint not null,
@@ -69,10 +69,9 @@ export const tables = {
     kind text not null, token_id text not null, owner text not null, origin text, note text,
     urgency integer not null, since bigint not null, rank bigint not null, present_until bigint not null,
     size integer not null, wanted integer not null, paths_hash text not null, request_id text not null, fingerprint text`,
-  // With --windows-paths, `path` is in folded case.
   wait_paths: `
     workspace_id bytes not null, path bytes not null, wait_id text not null references waits (id) on delete cascade,
-    asked_path bytes not null, position integer not null, rank bigint not null, is_set integer not null,
+    position integer not null, rank bigint not null, is_set integer not null,
     primary key (wait_id, path)`,
   // When the holder of a path was last told that an owner waits for it.
   lock_requests: `
@@ -130,8 +129,6 @@ export const indexes: readonly string[] = [
   'create index expiring_locks on locks (expires_at, workspace_id)',
   'create index locks_by_id on locks (workspace_id, id)',
   'create index locks_by_owner on locks (owner, workspace_id, path)',
-  // Not unique: without --windows-paths, locks may have paths that differ only in case.
-  'create index locks_by_folded_path on locks (workspace_id, folded_path) where folded_path is not null',
   'create index leases_by_end on leases (expires_at)',
   'create index lock_history_of_path on lock_history (workspace_id, path, ended_at, fence)',
   'create index lost_locks_of_lease on lock_history (workspace_id, lease_id) where lease_id is not null',

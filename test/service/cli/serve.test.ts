@@ -125,7 +125,6 @@ describe('serve', () => {
       WORKSPACE_SERVICE_LOG_LEVEL: 'silent',
       WORKSPACE_SERVICE_RATE_LIMIT: '7/s',
       WORKSPACE_SERVICE_ALLOW_HOOK_NETWORK: '10.0.0.0/8,192.168.0.0/16',
-      WORKSPACE_SERVICE_WINDOWS_PATHS: 'true',
     };
     const command = start([], environment);
     const listening = JSON.parse(await command.printed('listening'));
@@ -147,10 +146,6 @@ describe('serve', () => {
     expect((await hook('http://10.1.2.3/')).status).toBe(201);
     expect((await hook('http://127.0.0.1/')).status).toBe(201);
     expect((await hook('http://172.16.0.1/')).status).toBe(422);
-    const locks = '/workspaces/sample/locks';
-    const take = (path: string) =>
-      ask(listening.base_url, 'POST', locks, { token, json: { path, type: 'exclusive', ttl: '1h' } });
-    expect([(await take('Content/A')).status, (await take('content/a')).status]).toEqual([201, 409]);
     expect(await command.stop('SIGINT')).toBe(0);
     expect(command.written().stderr).toBe('');
   });

@@ -9,7 +9,6 @@ import { signedIn, urlIn, type Visitor } from './browser-like.ts';
 import { takeLock } from './locked-service.ts';
 
 const service = serviceOfTests({ quotas: { maxLocksPerOwner: 3 } });
-const onWindows = serviceOfTests({ windowsPaths: true });
 
 /** The values of the fields, and the errors at the fields. */
 const fieldsIn = (page: string) =>
@@ -90,12 +89,6 @@ describe('locking a file', () => {
     expect(refused.status).toBe(422);
     expect(refused.text).toContain('maximum of 3 locks');
     expect(fieldsIn(refused.text)['path']?.value).toBe('d');
-
-    const other = await onWindows.workspace();
-    const bob = await signedIn(onWindows, { scopes: ['locks:write'] });
-    expect((await lockFile(bob, other, { path: 'Hero' })).status).toBe(303);
-    const same = await lockFile(bob, other, { path: 'hero' });
-    expect(same.headers.get('location')).toBe(`${urls.path(other, 'Hero')}?notice=held`);
   });
 });
 

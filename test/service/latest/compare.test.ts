@@ -7,7 +7,7 @@ import { serviceOfTests } from '../../support/service-of-tests.ts';
 import { changeRows } from '../../support/stored-rows.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
-const service = serviceOfTests({ windowsPaths: true });
+const service = serviceOfTests();
 let token: string;
 
 beforeAll(async () => {
@@ -22,22 +22,15 @@ async function setUp() {
     { branch: 'main', files: { 'Content/Hero.uasset': '2' } },
   );
   const workspace = await service.workspace(`file://${repository.path}`, { latest: 'refuse' });
-  const ask = (operation: string, json: object, headers: Readonly<Record<string, string>> = {}) =>
-    service.ask('POST', `/v1/workspaces/${workspace}/${operation}`, { token, json, headers });
   const take = async (branch: string, name = branch) => {
     const taking = { path: `Content/${name}.uasset`, type: 'exclusive', ttl: '1h' };
-    const { status, body } = await ask('locks', taking, { 'lock-branch': branch });
+    const { status, body } = await service.ask('POST', `/v1/workspaces/${workspace}/locks`, {
+      ...{ token, json: taking, headers: { 'lock-branch': branch } },
+    });
     return [status, body.detail];
   };
-  return { repository, workspace, ask, take };
+  return { repository, workspace, take };
 }
-
-test('with Windows paths, a file is outdated in any case of its letters', async () => {
-  const { repository, ask } = await setUp();
-  const path = 'content/hero.uasset';
-  const taken = await ask('locks', { path, type: 'exclusive', ttl: '1h' }, { 'lock-branch': 'topic' });
-  expect([taken.status, taken.body.outdated]).toMatchObject([409, { path, commit: repository.head('main') }]);
-});
 
 const refusedBecause = (reason: string) =>
   expect.stringContaining(`refuses locks on outdated files, so nothing was locked. ${reason}`);

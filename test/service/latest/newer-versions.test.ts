@@ -15,7 +15,7 @@ async function setUp(files: number) {
   const listChanges = vi.spyOn(git, 'listChanges');
   const listDifferences = vi.spyOn(git, 'listDifferences');
   const calls = () => listChanges.mock.calls.length + listDifferences.mock.calls.length;
-  return { git, repository, calls, find: createFindNewerVersions(git, String) };
+  return { git, repository, calls, find: createFindNewerVersions(git) };
 }
 
 test('two heads are compared once, for any number of paths and requests', async () => {
@@ -48,15 +48,12 @@ test('a comparison that failed is tried again', async () => {
 
 test('a comparison with too many changes says that it is incomplete', async () => {
   const commit = { id: 'theirs', author: 'Test', at: 0 };
-  const find = createFindNewerVersions(
-    {
-      async listChanges(_workspace, _query, onChange) {
-        for (let index = 0; index < 200_001; index += 1) onChange({ path: `asset-${index}`, blob: null, commit });
-      },
-      listDifferences: async (_workspace, _query, onPath) => onPath('asset-0'),
+  const find = createFindNewerVersions({
+    async listChanges(_workspace, _query, onChange) {
+      for (let index = 0; index < 200_001; index += 1) onChange({ path: `asset-${index}`, blob: null, commit });
     },
-    String,
-  );
+    listDifferences: async (_workspace, _query, onPath) => onPath('asset-0'),
+  });
   const { changes, isComplete } = await find('game', 'ours', 'theirs');
   expect([[...changes.keys()], isComplete]).toEqual([['asset-0'], false]);
 });

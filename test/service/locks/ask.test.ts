@@ -25,7 +25,6 @@ describe.each(databaseKinds)('people who ask for a lock, on $name', (kind) => {
   const askingWith = (commit = storageCommit, read = storage.read) =>
     createAsking({
       storage: { read, now: storage.now, commit },
-      lineOf: ({ workspace: id, path }) => ({ workspace: id, path }),
       onChange: () => undefined,
       onError: (error) => errors.push(error),
     });
@@ -189,7 +188,6 @@ describe.each(databaseKinds)('people who ask for a lock, on $name', (kind) => {
         /SCAN (locks|waits|wait_paths)\b(?! USING INDEX untold)|Seq Scan on (locks|wait_paths)|locks_by_id/,
       );
       expect(plan).toMatch(/locks_pkey|autoindex_locks_1/);
-      expect(plan).toMatch(/locks_by_folded_path/);
     }
   });
 

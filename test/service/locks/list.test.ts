@@ -11,7 +11,7 @@ import { planOf, type RecordedQuery, recording } from '../storage/query-plan.ts'
 
 const ada = { id: 'tok_desk', name: 'desk', owner: 'ada', scopes: [], workspaces: null };
 
-const byPath = { workspace: 'game', path: 'A', foldedPath: 'a' };
+const byPath = { workspace: 'game', path: 'a' };
 const id = 'lock_game_a';
 
 const lease: LeaseRow = {
@@ -52,7 +52,7 @@ describe.each(databaseKinds)('the locks of an owner on $name', (kind) => {
     ['locks_by_owner', (recorded) => listLocks(recorded, { workspace: 'game', owner: 'ada', limit: 9 })],
     ['locks_by_owner', (recorded) => listLocks(recorded, { workspace: 'game', owner: 'ada', after: 'a', limit: 9 })],
     ['locks_by_owner', (recorded) => listOwnLocks(recorded, ada, 9)],
-    ['locks_by_folded_path', ({ read, now }) => findLocks(read, now, [byPath])],
+    ['locks_pkey|autoindex_locks_1', ({ read, now }) => findLocks(read, now, [byPath])],
     ['locks_by_id', (recorded) => locksWithIds(recorded, 'game', [id])],
     ['locks_by_id', ({ read }) => heldLocks(read, lease, 1)],
   ])('are found by the index %s', async (index, find) => {
@@ -61,8 +61,8 @@ describe.each(databaseKinds)('the locks of an owner on $name', (kind) => {
     await find({ ...storage, now: sql<number>`${storage.now}`, read: recording(storage.read, queries) });
     expect(queries).not.toHaveLength(0);
     for (const query of queries) {
-      const plan = await planOf(storage, query, { ...byPath });
-      expect(plan).toContain(index);
+      const plan = await planOf(storage, query, byPath);
+      expect(plan).toMatch(new RegExp(index));
       expect(plan).not.toMatch(/SCAN locks|Seq Scan on locks/);
     }
   });

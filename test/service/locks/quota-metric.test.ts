@@ -26,7 +26,7 @@ test('a request that a quota refuses is counted once its change is committed, an
   const metrics = createMetrics();
   const refused = async () => (await metrics.refusedLocks.get()).values.map(({ value }) => value);
   const locks = createLocks({
-    ...{ storage, metrics, idempotency: createIdempotency(storage), windowsPaths: false },
+    ...{ storage, metrics, idempotency: createIdempotency(storage) },
     quotas: { maxLocks: 0, maxLocksPerOwner: 0 },
     onError: () => undefined,
   });

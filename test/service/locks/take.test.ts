@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { parseBranchName } from '../../../src/interface/branch-name.ts';
-import { foldCase } from '../../../src/interface/fold-case.ts';
-import { findLocks, toLock } from '../../../src/service/locks/find.ts';
+import { toLock } from '../../../src/service/locks/find.ts';
 import { createLockQuota, type LockQuota } from '../../../src/service/locks/lock-quota.ts';
 import { type TakeDecision, type TakeRequest, take } from '../../../src/service/locks/take.ts';
 import type { Database } from '../../../src/service/storage/storage.ts';
@@ -18,11 +17,6 @@ const workspaces = ['game', 'tools'];
 const wanted = (path: string, owner: string, workspace = 'game'): TakeRequest =>
   lockRequest(path, { workspace, bearer: bearerOf(owner) });
 
-const wantedOnWindows: typeof wanted = (path, owner, workspace = 'game') => ({
-  ...wanted(path, owner, workspace),
-  keys: [{ workspace, path, foldedPath: foldCase(path) }],
-});
-
 /** What a request led to, and the lock on its path. */
 function shown(decision: TakeDecision) {
   if (decision.kind === 'granted') return { kind: 'granted', lock: toLock(grantedLock(decision)) };
@@ -32,8 +26,6 @@ function shown(decision: TakeDecision) {
 }
 
 type Shown = ReturnType<typeof shown>;
-
-const inWords = ({ kind, lock }: Shown): string => `${lock.path}: ${kind} by ${lock.owner}`;
 
 describe.each(databaseKinds)('locks that are acquired together on $name', (kind) => {
   const storage = sharedStorage(kind, { workspaces });
@@ -60,43 +52,37 @@ describe.each(databaseKinds)('locks that are acquired together on $name', (kind)
     { minLength: 1, maxLength: 4 },
   );
 
-  test.each([
-    ['with case-sensitive paths', wanted, (path: string) => path],
-    ['with case-insensitive paths', wantedOnWindows, foldCase],
-  ])(
-    '%s, the first request gets the path with the next fence, and all others get its current lock',
-    async (_, want, keyOf) => {
-      await fc.assert(
-        fc.asyncProperty(steps, async (taken) => {
-          await empty();
-          const live = new Map<string, Shown['lock']>();
-          const fences = new Map<string, number>();
-          for (const { together, expiring } of taken) {
-            const answers = await acquire(
-              ...together.map(({ path, owner, workspace }) => want(path, owner, workspace)),
-            );
-            expect(answers).toHaveLength(together.length);
-            for (const [index, { kind, lock }] of answers.entries()) {
-              const { path = '', owner, workspace = '' } = together[index] ?? {};
-              const key = `${workspace} ${keyOf(path)}`;
-              const holder = live.get(key);
-              if (holder !== undefined) {
-                expect([kind, lock]).toEqual(['held', holder]);
-                continue;
-              }
-              expect([kind, lock.path, lock.owner]).toEqual(['granted', path, owner]);
-              expect(lock.fence).toBe((fences.get(workspace) ?? lock.fence - 1) + 1);
-              fences.set(workspace, lock.fence);
-              live.set(key, lock);
+  test('the first request gets the path with the next fence, and all others get its current lock', async () => {
+    await fc.assert(
+      fc.asyncProperty(steps, async (taken) => {
+        await empty();
+        const live = new Map<string, Shown['lock']>();
+        const fences = new Map<string, number>();
+        for (const { together, expiring } of taken) {
+          const answers = await acquire(
+            ...together.map(({ path, owner, workspace }) => wanted(path, owner, workspace)),
+          );
+          expect(answers).toHaveLength(together.length);
+          for (const [index, { kind, lock }] of answers.entries()) {
+            const { path = '', owner, workspace = '' } = together[index] ?? {};
+            const key = `${workspace} ${path}`;
+            const holder = live.get(key);
+            if (holder !== undefined) {
+              expect([kind, lock]).toEqual(['held', holder]);
+              continue;
             }
-            await expire(expiring);
-            for (const [key, { path }] of live) if (path === expiring) live.delete(key);
+            expect([kind, lock.path, lock.owner]).toEqual(['granted', path, owner]);
+            expect(lock.fence).toBe((fences.get(workspace) ?? lock.fence - 1) + 1);
+            fences.set(workspace, lock.fence);
+            live.set(key, lock);
           }
-        }),
-        { numRuns: runs(15, 200) },
-      );
-    },
-  );
+          await expire(expiring);
+          for (const [key, { path }] of live) if (path === expiring) live.delete(key);
+        }
+      }),
+      { numRuns: runs(15, 200) },
+    );
+  });
 
   test('a client that is granted the lock it waited for, but no longer waits, gets no second one later', async () => {
     await acquire(wanted('a', 'ada'));
@@ -121,13 +107,6 @@ describe.each(databaseKinds)('locks that are acquired together on $name', (kind)
     expect(await waits.execute()).toEqual([]);
   });
 
-  test('a lock from before --windows-paths is found by its exact name, and its path is free after it expires', async () => {
-    await acquire(wanted('Hero', 'ada'));
-    await expire('Hero');
-    const again = await acquire(wantedOnWindows('Hero', 'ada'), wantedOnWindows('hero', 'bob'));
-    expect(again.map(inWords)).toEqual(['Hero: granted by ada', 'Hero: held by ada']);
-  });
-
   describe('a lock that replaces an expired one', () => {
     const rowOf = (path: string) =>
       storage.read.selectFrom('locks').selectAll().where('path', '=', path).executeTakeFirstOrThrow();
@@ -136,16 +115,16 @@ describe.each(databaseKinds)('locks that are acquired together on $name', (kind)
       ['with a lease', 'lease_1'],
     ])('%s keeps none of its values', async (_, lease) => {
       const branch = valueIn(parseBranchName('main'));
-      const request = { ...wantedOnWindows('a', 'ada'), branch, note: 'a note', fromLfs: true };
+      const request = { ...wanted('a', 'ada'), branch, note: 'a note', fromLfs: true };
       await acquire(request);
       await changeRows(storage, 'locks', { lease_id: 'lease_of_ada' });
-      const marks = { folded_path: 'a', note: 'a note', from_lfs: 1, branch: 'main' };
+      const marks = { note: 'a note', from_lfs: 1, branch: 'main' };
       const before = await rowOf('a');
       expect(before).toMatchObject({ owner: 'ada', ...marks });
       await expire('a');
       await acquire({ ...wanted('a', 'bob'), lease });
       const after = await rowOf('a');
-      const none = { folded_path: null, note: null, from_lfs: 0, branch: null };
+      const none = { note: null, from_lfs: 0, branch: null };
       expect(after).toMatchObject({
         owner: 'bob',
         ...none,
@@ -154,17 +133,6 @@ describe.each(databaseKinds)('locks that are acquired together on $name', (kind)
       });
       expect(after.id).not.toBe(before.id);
     });
-  });
-
-  test('an expired lock is found only by its exact path', async () => {
-    const foldedPath = 'hero';
-    const find = async (path: string) =>
-      (await findLocks(storage.read, storage.now, [{ workspace: 'game', path, foldedPath }])).map((lock) => lock?.path);
-    await acquire(wantedOnWindows('Hero', 'ada'));
-    expect(await find('HERO')).toEqual(['Hero']);
-    await expire('Hero');
-    expect(await find('HERO')).toEqual([undefined]);
-    expect(await find('Hero')).toEqual(['Hero']);
   });
 
   describe('with a quota', () => {

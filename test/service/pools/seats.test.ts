@@ -21,7 +21,7 @@ test('many large pools are read in slices, so that other requests do not wait', 
   });
   const storage = { ...shared, read };
   const locks = createLocks({
-    ...{ storage, metrics: createMetrics(), idempotency: createIdempotency(storage), windowsPaths: false },
+    ...{ storage, metrics: createMetrics(), idempotency: createIdempotency(storage) },
     ...{ quotas: { maxLocks: 1, maxLocksPerOwner: 1 }, onError: () => undefined },
   });
   const pools = ['a', 'b', 'c'].map((name) => ({

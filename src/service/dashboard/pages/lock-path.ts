@@ -9,6 +9,7 @@ import { lastSegment } from '../../http/request-target.ts';
 import { type LockRow, toLock } from '../../locks/find.ts';
 import { readLockHistory } from '../../locks/history.ts';
 import type { QueuedRequest } from '../../locks/queue.ts';
+import { waitIds } from '../../locks/wait-in-line.ts';
 import { lfsLockTtl } from '../../workspaces/settings.ts';
 import { buttonLink, postForm } from '../elements/fields.ts';
 import {
@@ -106,7 +107,7 @@ async function pathView(site: Site, call: WorkspaceCall, path: LockPath, rejecti
     readLockHistory(storage, { ...key, limit: maxPeriods }),
   ]);
   const lock = found?.isActive ? found : undefined;
-  const own = locks.waitIdOf({ ...key, bearer });
+  const own = waitIds.ofPerson(bearer.id, key);
   const isWaiting = waiting.some(({ waitId }) => waitId === own);
   const none = empty('Nobody holds a lock on this path.', 'It can be locked now.');
   const main = html`${rejection === undefined ? '' : html`<p class="warning" role="alert">${rejection.problem}</p>`}

@@ -61,7 +61,7 @@ export function addNewLockPages(site: Site): void {
         // The Referer would be a page of this dashboard, not a run.
         origin: null,
       });
-      acquiredLock({ path }, acquisition);
+      acquiredLock(acquisition, undefined);
       return { to: urls.path(workspace, path), notice: 'taken' };
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;

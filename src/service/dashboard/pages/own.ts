@@ -1,9 +1,9 @@
 import { html } from 'hono/html';
-import { parseHeldPath } from '../../../interface/lock-path.ts';
 import { safeText } from '../../../interface/safe-text.ts';
 import { type LockRow, toLock } from '../../locks/find.ts';
 import { listOwnLocks, waitsForOwnLocks, waitsOfOwner } from '../../locks/list.ts';
 import { countWaiting, placeInLine } from '../../locks/queue.ts';
+import { waitIds } from '../../locks/wait-in-line.ts';
 import { asTimestamp } from '../../storage/timestamp.ts';
 import { postForm } from '../elements/fields.ts';
 import {
@@ -59,7 +59,7 @@ async function waitSections(site: Site, call: PageCall): Promise<Markup> {
   )}</div>
     <div data-part="own-waits">${section(
       'You wait for',
-      own.map((wait) => ownWaitRow(site, call, wait)),
+      own.map((wait) => ownWaitRow(call, wait)),
     )}</div>`;
 }
 
@@ -91,10 +91,9 @@ const waitsWithPlaces = async ({ storage, locks }: Site, bearer: PageCall['beare
     }),
   );
 
-function ownWaitRow({ locks }: Site, call: PageCall, { workspace, waitId, holder, ...wait }: OwnWait): Row {
+function ownWaitRow(call: PageCall, { workspace, waitId, holder, ...wait }: OwnWait): Row {
   const { bearer, now } = call;
-  const path = parseHeldPath(wait.path);
-  const isOfToken = path.ok && locks.waitIdOf({ workspace, path: path.value, bearer }) === waitId;
+  const isOfToken = waitIds.ofPerson(bearer.id, { workspace, path: wait.path }) === waitId;
   const withdraw = isOfToken && mayLock(call.bearer) ? withdrawal(workspace, wait.path) : '';
   const kept = wait.keptUntil === null ? undefined : asTimestamp(wait.keptUntil);
   const notice = kept === undefined ? '' : html` data-notice="${safeText(wait.path)} is kept for you"`;
