@@ -15,7 +15,7 @@ import { writeBackup } from '../backup/write.ts';
 import { flushFolder } from '../storage/make-folder.ts';
 import type { Storage } from '../storage/storage.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
-import { databaseUrl, printMigration, withDatabase, withOwnFolder } from './open-storage.ts';
+import { databaseUrl, withDatabase, withOwnFolder } from './open-storage.ts';
 import { commonFlags, defineStorageCommand, operatorActor, storageVariables } from './storage-command.ts';
 
 const parseFile = textOf('the path of a file');
@@ -83,11 +83,12 @@ const restore = defineCommand({
   },
   arguments: { file: required('FILE', 'a file that "backup" wrote', parseFile) },
   example: 'workspaces.backup',
-  async run({ flags: { data, replace }, arguments: { file }, environment, io }) {
+  async run({ flags: { data, replace }, arguments: { file }, environment }) {
     const input = (await withFileErrors(file, open(file))).createReadStream();
-    const database = { data, environment, onMigrated: printMigration(io) };
     const restoreIt = () =>
-      withDatabase(database, (storage) => restoreBackup(storage, input, { replace, actor: operatorActor() }));
+      withDatabase({ data, environment }, (storage) =>
+        restoreBackup(storage, input, { replace, actor: operatorActor() }),
+      );
     const isInFolder = databaseUrl(environment) === null;
     const restoring = isInFolder ? withOwnFolder(data, 'Stop it, then restore again.', restoreIt) : restoreIt();
     const restored = await withFileErrors(

@@ -2,11 +2,10 @@ import { accessSync, chmodSync, constants, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { CommandError } from '../../command/command.ts';
-import type { ProcessIo } from '../../command/io.ts';
-import { printLines, quoted } from '../../command/print.ts';
+import { quoted } from '../../command/print.ts';
 import { errorCode, systemErrorText } from '../../interface/system-errors.ts';
 import { makeFolder } from '../storage/make-folder.ts';
-import { type Migration, NewerSchemaError } from '../storage/migrate.ts';
+import { NewerSchemaError } from '../storage/migrate.ts';
 import { databaseFile, openSqlite } from '../storage/sqlite.ts';
 import type { Storage } from '../storage/storage.ts';
 import { isBusy, sqliteErrorText } from '../storage/unavailable.ts';
@@ -14,7 +13,6 @@ import { isBusy, sqliteErrorText } from '../storage/unavailable.ts';
 interface DatabaseOptions {
   readonly data: string;
   readonly environment: NodeJS.ProcessEnv;
-  readonly onMigrated: (migration: Migration) => void;
   readonly onIdleError?: (error: Error) => void;
 }
 
@@ -59,17 +57,6 @@ export async function withOwnFolder<T>(data: string, advice: string, work: () =>
 
 export const databaseExists = (data: string, environment: NodeJS.ProcessEnv): boolean =>
   databaseUrl(environment) !== null || existsSync(databaseFile(data));
-
-export const downgradeAdvice =
-  'restore a backup from before the migration: see docs/self-hosting.md#upgrade-and-downgrade';
-
-/** For commands that use the database while the service runs, or without it. */
-export const printMigration =
-  ({ stderr }: ProcessIo) =>
-  ({ from, to, durationMs }: Migration): void =>
-    printLines(stderr, [
-      `Migrated the database from schema ${from} to ${to} in ${durationMs} ms. To go back, ${downgradeAdvice}.`,
-    ]);
 
 function folderFailure(folder: string, error: unknown): unknown {
   if (!(error instanceof Error)) return error;

@@ -20,11 +20,11 @@ import { type Service, startService } from '../service.ts';
 import { offerSignInLink } from '../sessions/sessions.ts';
 import { cleanUpAtStart } from '../startup-cleanup.ts';
 import { databaseKey } from '../storage/database-key.ts';
-import { type Migration, schemaVersion } from '../storage/migrate.ts';
+import { schemaVersion } from '../storage/migrate.ts';
 import type { Storage } from '../storage/storage.ts';
 import { createToken } from '../tokens/tokens.ts';
 import { addWorkspace } from '../workspaces/workspaces.ts';
-import { downgradeAdvice, withDatabase, withOwnFolder } from './open-storage.ts';
+import { withDatabase, withOwnFolder } from './open-storage.ts';
 import { originAt, publicUrlOf, type ServeSettings, signInLines, signInUrl } from './settings.ts';
 import { operatorActor } from './storage-command.ts';
 
@@ -43,14 +43,11 @@ export async function runService(
   await checkGit(git);
   const advice =
     'Stop it, or choose another folder with --data. To run several services, use PostgreSQL (DATABASE_URL), and a folder for each.';
-  const database = {
-    ...{ data, environment },
-    onIdleError: (error: Error) => log.warn({ err: error }, 'database connection lost'),
-    onMigrated: ({ from, to, durationMs: duration_ms }: Migration) =>
-      log.info({ from, to, duration_ms, to_go_back: downgradeAdvice }, 'migrated the database'),
-  };
+  const onIdleError = (error: Error): void => log.warn({ err: error }, 'database connection lost');
   await withOwnFolder(data, advice, () =>
-    withDatabase(database, (storage) => serveUntilStopped({ settings, storage, git, metrics, log, environment, io })),
+    withDatabase({ data, environment, onIdleError }, (storage) =>
+      serveUntilStopped({ settings, storage, git, metrics, log, environment, io }),
+    ),
   );
 }
 

@@ -7,7 +7,7 @@ import type { Actor } from '../audit/audit.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import { unknownWorkspaces } from '../tokens/new-token.ts';
 import { parseWorkspaceId } from '../workspaces/workspace-id.ts';
-import { databaseExists, printMigration, withDatabase } from './open-storage.ts';
+import { databaseExists, withDatabase } from './open-storage.ts';
 
 export const dataFolder = './workspace-data';
 
@@ -37,7 +37,7 @@ const storageCommand = ({ createsDatabase }: { readonly createsDatabase: boolean
     ) => {
       const exists = databaseExists(data, environment);
       if (!exists && !createsDatabase) throw noDataIn(data);
-      return withDatabase({ data, environment, onMigrated: printMigration(io) }, async (storage) => {
+      return withDatabase({ data, environment }, async (storage) => {
         if (!exists) printLines(io.stderr, [`Created a database in the folder ${quoted(data)}.`]);
         const { workspace } = values;
         if (typeof workspace === 'string') await requireWorkspaces(storage, [workspace]);

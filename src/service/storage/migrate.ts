@@ -7,9 +7,6 @@ export class NewerSchemaError extends Error {
   override readonly name = 'NewerSchemaError';
 }
 
-/** A migration of an existing database. The version that made it no longer opens it. */
-export type Migration = NonNullable<Awaited<ReturnType<typeof migrate>>>;
-
 /** Whether the tables of a PostgreSQL database have the schema of this version. Waits for nobody. */
 export async function isMigrated(db: Kysely<Tables>): Promise<boolean> {
   const { rows: found } = await sql<{ name: unknown }>`select to_regclass('schema_version') as name`.execute(db);
@@ -19,9 +16,8 @@ export async function isMigrated(db: Kysely<Tables>): Promise<boolean> {
 }
 
 /** Migrates the tables to this schema. Must run in a transaction without other writers. */
-export async function migrate(db: Kysely<Tables>, dialect: Dialect) {
+export async function migrate(db: Kysely<Tables>, dialect: Dialect): Promise<void> {
   const to = schemaVersion();
-  const startedAt = performance.now();
   await sql`create table if not exists schema_version (version integer not null)`.execute(db);
   const { rows } = await sql<{ version: number }>`select version from schema_version`.execute(db);
   const version = rows[0]?.version ?? 0;
@@ -30,13 +26,11 @@ export async function migrate(db: Kysely<Tables>, dialect: Dialect) {
       `The database was created by a newer version of the service (its schema is ${version}, this version supports ${to}). Start that version, or restore a backup.`,
     );
   }
-  if (version === to) return undefined;
+  if (version === to) return;
   const steps = version === 0 ? [newest] : migrations.slice(version - 1);
   for (const statement of steps.flatMap((step) => step(dialect))) await sql.raw(statement).execute(db);
   await sql`delete from schema_version`.execute(db);
   await sql`insert into schema_version (version) values (${sql.lit(to)})`.execute(db);
-  if (version === 0) return undefined;
-  return { from: version, to, durationMs: Math.round(performance.now() - startedAt) };
 }
 
 type Statements = (dialect: Dialect) => readonly string[];

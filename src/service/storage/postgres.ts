@@ -3,7 +3,7 @@ import { crc32 } from 'node:zlib';
 import { Kysely, PostgresDialect, type PostgresPool, type RawBuilder, sql } from 'kysely';
 import pg from 'pg';
 import { groupCommits } from './commit-group.ts';
-import { isMigrated, type Migration, migrate } from './migrate.ts';
+import { isMigrated, migrate } from './migrate.ts';
 import { createPostgresBroadcast } from './postgres-broadcast.ts';
 import type { CommitScope, Storage } from './storage.ts';
 import type { Tables } from './tables.ts';
@@ -24,7 +24,6 @@ interface PostgresOptions {
   /** Longer than `statement_timeout`, the limit of the server itself. */
   readonly queryTimeoutMs?: number;
   readonly onCommit?: (changes: number) => void;
-  readonly onMigrated?: (migration: Migration) => void;
   /** Called when an idle connection is lost. The next query opens another one. */
   readonly onIdleError: (error: Error) => void;
 }
@@ -33,7 +32,6 @@ export async function openPostgres({
   url,
   queryTimeoutMs = 35_000,
   onCommit = () => undefined,
-  onMigrated,
   onIdleError,
 }: PostgresOptions): Promise<Storage> {
   const pool = new pg.Pool({
@@ -82,10 +80,7 @@ export async function openPostgres({
       return change(transaction);
     });
   try {
-    const migration = (await isMigrated(db))
-      ? undefined
-      : await rebuild((transaction) => migrate(transaction, 'postgres'));
-    if (migration !== undefined) onMigrated?.(migration);
+    if (!(await isMigrated(db))) await rebuild((transaction) => migrate(transaction, 'postgres'));
   } catch (error) {
     await db.destroy();
     throw error;

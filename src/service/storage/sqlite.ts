@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type DatabaseConnection, Kysely, type SqliteDatabase, SqliteDialect, type SqliteStatement, sql } from 'kysely';
 import { groupCommits } from './commit-group.ts';
 import { makeFolder } from './make-folder.ts';
-import { type Migration, migrate } from './migrate.ts';
+import { migrate } from './migrate.ts';
 import type { Broadcast, Storage } from './storage.ts';
 import type { Tables } from './tables.ts';
 import { checkNewestRows, isBusy, sqliteCode } from './unavailable.ts';
@@ -33,10 +33,9 @@ const maxLogBytes = 16 * 1_024 * 1_024;
 interface SqliteOptions {
   readonly folder: string;
   readonly onCommit?: (changes: number) => void;
-  readonly onMigrated?: (migration: Migration) => void;
 }
 
-export async function openSqlite({ folder, onCommit = () => undefined, onMigrated }: SqliteOptions): Promise<Storage> {
+export async function openSqlite({ folder, onCommit = () => undefined }: SqliteOptions): Promise<Storage> {
   makeFolder(folder);
   const file = databaseFile(folder);
   // Statements may block here: the service handles no requests until the tables are ready.
@@ -51,8 +50,7 @@ export async function openSqlite({ folder, onCommit = () => undefined, onMigrate
     damage = error;
   };
   const writer = openKysely(writing, onDamage, (connection) => postponeCheckpoints(connection, writing));
-  const migration = await writer.transaction().execute((transaction) => migrate(transaction, 'sqlite'));
-  if (migration !== undefined) onMigrated?.(migration);
+  await writer.transaction().execute((transaction) => migrate(transaction, 'sqlite'));
   writing.exec('pragma busy_timeout = 0');
 
   // A separate connection, because the one of the writer also sees changes that are not on disk yet.
