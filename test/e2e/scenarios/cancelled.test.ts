@@ -43,7 +43,6 @@ const kill = (step: RunningStep) => step.kill();
 
 test.each([
   ['SIGINT', cancel],
-  ['SIGTERM', terminate],
   ['SIGKILL', kill],
 ])('a job that waits for a held path releases nothing that it did not acquire if it gets %s', async (_, how) => {
   const stage = await openStage();

@@ -57,19 +57,6 @@ describe('a step whose cancellation never reaches it, as in a container', () => 
     expect(await stage.locks()).toEqual([]);
   });
 
-  test('keeps none of the locks of a lease whose response it never got', async () => {
-    const stage = await openStage();
-    const proxy = await stage.proxy();
-    proxy.meet(once(isLocking, { kind: 'done-then-silence' }));
-    const job = await stage.job({ sharesProcesses: false });
-    const step = await job.step(locking(manyPaths(800)));
-    await expect.poll(() => stage.locks().then((locks) => locks.length), patiently).toBe(800);
-    await step.disconnect();
-    await expect(job.post()).resolves.toMatchObject([{ conclusion: 'success' }]);
-    expect(job.leftProcesses()).toEqual([]);
-    expect(await stage.locks()).toEqual([]);
-  });
-
   test('keeps none of the locks that it was taking one by one when its post-step began', async () => {
     const stage = await openStage();
     const proxy = await stage.proxy(pathByPath);

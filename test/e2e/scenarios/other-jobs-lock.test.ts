@@ -88,7 +88,6 @@ test('the post-step skips locks that were unlocked by the output of the lock ste
 });
 
 test.each<[string, Partial<Run>, Partial<Run>]>([
-  ['two runs of the same workflow, actor and token', { runId: '1' }, { runId: '2' }],
   ['siblings of a matrix', { runId: '3' }, { runId: '3' }],
   ['a run and its next attempt', { runId: '4', runAttempt: '1' }, { runId: '4', runAttempt: '2' }],
 ])('exactly one of %s gets the lock', async (_, one, other) => {
