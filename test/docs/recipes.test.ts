@@ -12,7 +12,6 @@ import { type GitHubApiOptions, notAccessible, startGitHubApi } from '../support
 import { type JobEvent, pullRequestEvent, pushEvent } from '../support/runner/github-context.ts';
 import { storePoolFile } from '../support/stored-pool.ts';
 import { folderOfTests, temporaryFolder } from '../support/temporary-folder.ts';
-import { startJobIssuer, trustJobs } from '../support/trusted-jobs.ts';
 import {
   runWorkflowJob,
   startWorkflowJob,
@@ -20,13 +19,13 @@ import {
   type WorkflowJobResult,
 } from '../workflows/job-runner.ts';
 import { parseWorkflow } from '../workflows/workflow-file.ts';
-import { actionPage, codeIn, readme, recipes, section, snippets, snippetWith, tableRows, workflow } from './pages.ts';
+import { actionPage, codeIn, readme, section, snippets, snippetWith, tableRows, workflow } from './pages.ts';
 
 const hero = 'Content/Hero.uasset';
 const arena = 'Content/Maps/Arena.umap';
 const cave = 'Content/Maps/Cave.umap';
 
-const scene = openScene({ allowedNetworks: ['127.0.0.0/8'], publicUrl: (port) => `http://127.0.0.1:${port}` });
+const scene = openScene({ publicUrl: (port) => `http://127.0.0.1:${port}` });
 const remote = createRepository(folderOfTests());
 
 beforeAll(async () => {
@@ -141,28 +140,11 @@ test('"One machine that several runners share" holds the machine for the tests, 
   expect(await locked()).toEqual([]);
 });
 
-describe('"An asset that a release rewrites"', () => {
-  const name = 'An asset that a release rewrites';
-
-  test('holds the lock while the script runs, and no longer when the job has ended', async () => {
-    const result = await run(name);
-    expect(result).toMatchObject(withoutTrouble);
-    expect(result.step('Run ./release.sh').log).toBe(`locked: ${hero}`);
-    expect(await locked()).toEqual([]);
-  });
-
-  test('without its tokens holds the lock as the job that the service trusts', async () => {
-    const issuer = await startJobIssuer();
-    onTestFinished(() => issuer.close());
-    await trustJobs(scene.service, issuer, { owner: 'release-bot' });
-    expect(recipes.text.replaceAll(/\s+/g, ' ')).toContain('leave out every `token`');
-    const withoutTokens = parseWorkflow(workflow(name).replaceAll(/^ +token: .*\n/gm, ''));
-    const env = issuer.runnerEnvironment;
-    const result = await runWorkflowJob({ ...(await given()), workflow: withoutTokens, secrets: {}, env });
-    expect(result).toMatchObject(withoutTrouble);
-    expect(result.step('Run ./release.sh').log).toBe(`locked: ${hero}`);
-    expect(await locked()).toEqual([]);
-  });
+test('"An asset that a release rewrites" holds the lock while the script runs, and no longer when the job has ended', async () => {
+  const result = await run('An asset that a release rewrites');
+  expect(result).toMatchObject(withoutTrouble);
+  expect(result.step('Run ./release.sh').log).toBe(`locked: ${hero}`);
+  expect(await locked()).toEqual([]);
 });
 
 /** A script that releases a lock of the job by force. */

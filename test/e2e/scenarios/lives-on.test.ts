@@ -210,12 +210,3 @@ async function expectRenewed(stage: Stage): Promise<void> {
   await expect.poll(endOf, patiently).toBeGreaterThan(Date.parse(before?.expires_at ?? '') + 4_000);
   expect((await stage.lockOn(hero))?.id).toBe(before?.id);
 }
-
-test('an unlock by path leaves alone the lock of another run, and says how to release it', async () => {
-  const { stage, job } = await openWithJob();
-  const theirs = await stage.take(hero, { origin: 'https://github.com/octo/game/actions/runs/7/attempts/1' });
-  const result = await job.run(unlocking({ path: hero }));
-  expect(result).toMatchObject({ conclusion: 'success', outputs: { status: 'held', released: '[]' } });
-  expect(result.annotations[0]?.message).toMatch(/left alone.*`locks`.*`force: true`/);
-  expect(await stage.locks()).toEqual([theirs]);
-});

@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs';
-import { appendFile, readdir, readFile, stat, truncate, writeFile } from 'node:fs/promises';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
@@ -78,17 +78,11 @@ test('backup does not overwrite a file, and restore needs an existing one', asyn
   expect(await readFile(file, 'utf8')).toBe('kept');
 });
 
-test('restore rejects a truncated backup and a non-empty database', async () => {
+test('restore rejects a non-empty database without --replace', async () => {
   const [file, data] = [await newBackup(), join(temporaryFolder(), 'data')];
   expect((await runOn(data, 'restore', file)).code).toBe(0);
   const full = await runOn(data, 'restore', file);
   expect(full).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('add --replace') });
-  await truncate(file, 500);
-  const cut = await runOn(data, 'restore', file, '--replace');
-  expect(cut.stderr).toContain('The backup is damaged: its end is missing. Nothing was changed.');
-  await appendFile(file, 'x'.repeat(2_000));
-  expect((await runOn(data, 'restore', file, '--replace')).stderr).toContain('The backup is damaged: ');
-  expect(JSON.parse((await runOn(data, 'workspace', 'list', '--json')).stdout).workspaces).toHaveLength(1);
 });
 
 test('a lost connection to the database is not reported as an error of the file', async () => {

@@ -82,27 +82,6 @@ describe.each(databaseKinds)('a request that waits for a lock, on $name', (kind)
     expect(granted).toEqual(['high', 'normal', 'low']);
   });
 
-  test('goes before requests of higher priority once it has waited much longer', async () => {
-    const { granted, end } = await lineFor('starving', [{ key: 'low', priority: 'u=5' }]);
-    const elevenMinutes = 11 * 60_000;
-    await service.storage.commit('global', async (db) => {
-      const { rank } = await db
-        .selectFrom('wait_paths')
-        .select('rank')
-        .where('path', '=', 'starving')
-        .executeTakeFirstOrThrow();
-      const rise = { rank: rank - elevenMinutes * 1_000 };
-      await db.updateTable('wait_paths').set(rise).where('path', '=', 'starving').execute();
-      await db.updateTable('waits').set(rise).where('rank', '=', rank).execute();
-    });
-    const second = take('starving', { key: 'starving-normal', wait: 'wait=2' });
-    await waiting(2);
-    await locks.release('starving');
-    await end();
-    expect(granted).toEqual(['low']);
-    expect((await second).status).toBe(201);
-  });
-
   test('keeps its place if it is sent again with a key that differs only after its last slash', async () => {
     await locks.take('kept-place');
     const positionOf = async (key: string) => (await take('kept-place', { key, wait: 'wait=0' })).body.queue.position;

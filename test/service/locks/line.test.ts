@@ -108,11 +108,20 @@ describe.each(databaseKinds)('a place in line, on $name', (kind) => {
     await storage.commit('global', (db) => db.deleteFrom('waits').execute());
   }, 60_000);
 
-  test('is listed with its priority', async () => {
-    const waits = ([1, 3, 5] as const).map((urgency) => waitRequest(`u${urgency}`, { urgency, paths: ['p'] }));
+  test('is listed with its priority, each level of which counts as five minutes of waiting', async () => {
+    const waits = ([5, 3, 1] as const).map((urgency) => waitRequest(`u${urgency}`, { urgency, paths: ['p'] }));
     await storage.commit({ workspace }, (db) => joinLine(db, storage.now, waits));
-    const queue = (await listQueue(storage, { workspace })).filter(({ path }) => path === 'p');
-    expect(queue.map(({ priority }) => priority)).toEqual(['high', 'normal', 'low']);
+    const priorities = async () =>
+      (await listQueue(storage, { workspace })).flatMap(({ path, priority }) => (path === 'p' ? [priority] : []));
+    expect(await priorities()).toEqual(['high', 'normal', 'low']);
+    const rows = await storage.read
+      .selectFrom('waits')
+      .select('rank')
+      .where('id', 'like', 'u%')
+      .orderBy('rank')
+      .execute();
+    const minutes = rows.map(({ rank }) => Math.round((rank - (rows[0]?.rank ?? 0)) / 60_000_000));
+    expect(minutes).toEqual([0, 10, 20]);
   });
 });
 
