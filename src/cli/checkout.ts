@@ -2,9 +2,9 @@ import { type SpawnSyncOptions, spawnSync } from 'node:child_process';
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { CommandError } from '../command/command.ts';
-import { startErrorText } from '../command/system-errors.ts';
 import { closestPath } from '../interface/closest-name.ts';
 import { type LockPath, parseLockPath } from '../interface/lock-path.ts';
+import { startErrorText } from '../interface/system-errors.ts';
 
 /** The checked-out branch; undefined if there is none. */
 export const headBranch = (): string | undefined =>

@@ -4,8 +4,7 @@ import type { Socket } from 'node:net';
 import { sleep } from '../client/time.ts';
 import { CommandError } from '../command/command.ts';
 import { exitCodeOf } from '../command/io.ts';
-import { startErrorText } from '../command/system-errors.ts';
-import { errorCode } from '../interface/system-errors.ts';
+import { errorCode, startErrorText } from '../interface/system-errors.ts';
 
 /** The signals that are passed on. Node cannot catch SIGKILL and SIGSTOP. */
 export const forwardedSignals = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2'] as const;

@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { readIdentityRequest } from '../client/access.ts';
 import { createTokenSource, type ExchangeContext, openIssuer } from '../client/exchange.ts';
 import { ServiceError } from '../client/service-error.ts';
-import { startErrorText } from '../command/system-errors.ts';
+import { startErrorText } from '../interface/system-errors.ts';
 
 type IssueToken = ReturnType<typeof openIssuer>;
 

@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { PoolItem } from '../client/leases.ts';
 import { ServiceError } from '../client/service-error.ts';
-import { steadyClock } from '../client/time.ts';
 import { CommandError, withExitCode } from '../command/command.ts';
 import { exitCodeOf, onSignals } from '../command/io.ts';
 import { milliseconds } from '../interface/duration.ts';
@@ -25,9 +24,6 @@ interface RunRequest extends RunFlags {
 /** `EX_TEMPFAIL` of sysexits.h: the command did not run, and may run later. */
 const notLocked = 75;
 const lockLost = 76;
-
-/** Time limit of the first attempts if `wait` is zero. */
-const withoutWaitMs = 60_000;
 
 /** Time limit of one attempt. Retries are limited by time only. */
 const maxAttemptMs = 30_000;
@@ -104,15 +100,17 @@ type AcquiredGoal = Awaited<ReturnType<typeof acquireGoal>>;
 
 async function acquireGoal({ request, remote, session }: RunContext) {
   const { wait, priority: urgency, where } = request;
-  const { client, interrupted, report } = remote;
+  const { client, report } = remote;
   const { context } = session;
   const paths = [...new Set(request.paths)];
   const { any: count = request.pool === undefined ? paths.length : 1 } = request;
   for (const problem of pathProblems(paths)) report(problem);
-  const withoutWait = { deadline: steadyClock() + withoutWaitMs, signal: interrupted };
-  const acquire = { ...context, withoutWait };
   const pool = request.pool === undefined ? undefined : { name: request.pool, where: Object.fromEntries(where) };
-  const acquired = await acquireLocks(acquire, { paths, pool, count }, { wait, urgency });
+  const acquired = await acquireLocks(
+    { ...context, withoutWait: remote.within() },
+    { paths, pool, count },
+    { wait, urgency },
+  );
   if (acquired.kind !== 'acquired') throw didNotRun(notAcquiredText(acquired, wait, client.serverNow(), asFlag));
   const { grants, grantedAt } = acquired;
   const items = request.pool === undefined ? undefined : acquired.items;

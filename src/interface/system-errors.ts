@@ -1,3 +1,4 @@
+import { errorMessage } from './format.ts';
 import { networkErrorText } from './network-errors.ts';
 
 /** Reasons of failed system calls on files, to complete a sentence. Keys are codes of errno(3). */
@@ -27,3 +28,15 @@ export const errorCode = (error: unknown): string =>
 export const fileErrorText = (code: string): string | undefined => fileTexts[code];
 
 export const systemErrorText = (code: string): string | undefined => fileTexts[code] ?? networkErrorText(code);
+
+/** The reason why a program could not be run, to complete a sentence. */
+export const startErrorText = (error: unknown): string =>
+  startErrors[errorCode(error)] ?? fileErrorText(errorCode(error)) ?? errorMessage(error);
+
+const startErrors: Readonly<Record<string, string>> = {
+  ENOENT: 'it, or its interpreter, does not exist',
+  EACCES: 'this user may not run it',
+  E2BIG: 'its arguments and variables are too long',
+  ENOBUFS: 'its output is too long',
+  ETIMEDOUT: 'it did not end in time',
+};

@@ -6,7 +6,6 @@ import { CommandError, defineCommand } from '../../command/command.ts';
 import { deliberateToggle, required } from '../../command/flags.ts';
 import { awaitStop, type ProcessIo } from '../../command/io.ts';
 import { quoted } from '../../command/print.ts';
-import { withFileErrors } from '../../command/system-errors.ts';
 import { pluralize, timeCell } from '../../interface/format.ts';
 import { textOf } from '../../interface/parsed.ts';
 import { recordAudit } from '../audit/audit.ts';
@@ -15,7 +14,7 @@ import { writeBackup } from '../backup/write.ts';
 import { flushFolder } from '../storage/make-folder.ts';
 import type { Storage } from '../storage/storage.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
-import { databaseUrl, withDatabase, withOwnFolder } from './open-storage.ts';
+import { databaseUrl, withDatabase, withFileErrors, withOwnFolder } from './open-storage.ts';
 import { commonFlags, defineStorageCommand, operatorActor, storageVariables } from './storage-command.ts';
 
 const parseFile = textOf('the path of a file');

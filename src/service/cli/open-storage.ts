@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { CommandError } from '../../command/command.ts';
 import { quoted } from '../../command/print.ts';
-import { errorCode, systemErrorText } from '../../interface/system-errors.ts';
+import { errorCode, fileErrorText, systemErrorText } from '../../interface/system-errors.ts';
 import { makeFolder } from '../storage/make-folder.ts';
 import { NewerSchemaError } from '../storage/migrate.ts';
 import { databaseFile, openSqlite } from '../storage/sqlite.ts';
@@ -68,6 +68,17 @@ function folderFailure(folder: string, error: unknown): unknown {
     `The data folder ${quoted(folder)} cannot be used: ${reason}. Fix that, or choose another folder with --data.`,
   );
 }
+
+/** Explains errors of the file. Other errors, such as those of the database, stay as they are. */
+export const withFileErrors = <T>(file: string, work: Promise<T>, texts: Readonly<Record<string, string>> = {}) =>
+  work.catch((error: unknown) => {
+    if (!(error instanceof Error && 'syscall' in error)) throw error;
+    const code = errorCode(error);
+    const reason = texts[code] ?? fileErrors[code] ?? fileErrorText(code);
+    throw reason === undefined ? error : new CommandError(`The file ${quoted(file)} cannot be used: ${reason}.`);
+  });
+
+const fileErrors: Readonly<Record<string, string>> = { ENOENT: 'it does not exist', EISDIR: 'it is a folder' };
 
 const urlForm = 'It must be postgres://user:password@host:port/database.';
 

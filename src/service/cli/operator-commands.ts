@@ -1,15 +1,16 @@
 import { type Command, CommandError, defineCommand } from '../../command/command.ts';
-import { variableOf } from '../../command/flags.ts';
+import { variableOf, withDefault } from '../../command/flags.ts';
+import { textTable } from '../../command/print.ts';
+import { wholeNumber } from '../../interface/parsed.ts';
+import { auditActions, readAudit } from '../audit/audit.ts';
 import { GitError } from '../git/git-error.ts';
 import { databaseProblem } from '../storage/unavailable.ts';
-import { audit } from './audit.ts';
 import { backupCommands } from './backup.ts';
 import { hookCommands } from './hook.ts';
 import { poolCommands } from './pool.ts';
 import { devDataFolder, serveFlags } from './settings.ts';
-import { dataFolder, storageVariables } from './storage-command.ts';
+import { dataFolder, defineStorageCommand, storageVariables } from './storage-command.ts';
 import { tokenCommands } from './token.ts';
-import { trustCommands } from './trust.ts';
 import { urlCommands } from './url-commands.ts';
 import { workspaceCommands } from './workspace.ts';
 
@@ -35,11 +36,34 @@ const serve = defineCommand({
   },
 });
 
+const maxEntries = 1_000_000;
+
+const audit = defineStorageCommand({
+  name: 'audit',
+  summary: 'list the audit log: who did what, when, and from where; newest first',
+  details: [
+    `Actions: ${auditActions.join(', ')}.`,
+    'What a token does with its own locks and syncs is in the log of the service, not here.',
+  ],
+  flags: {
+    limit: withDefault('N', 'maximum number of entries to list', wholeNumber(1, maxEntries), '100'),
+  },
+  example: '--limit 1000',
+  async run({ flags }, storage) {
+    const { entries, isComplete } = await readAudit(storage, flags);
+    const columns = ['at', 'actor', 'token_id', 'address', 'action', 'detail'] as const;
+    const table = textTable(entries, columns, 'No entries found.');
+    return {
+      document: { entries, complete: isComplete },
+      lines: isComplete ? table : [...table, '', 'There are older entries: raise --limit.'],
+    };
+  },
+});
+
 /** The commands of the operator, on the machine and the database of the service. */
 export const operatorCommands: readonly Command[] = [
   serve,
   ...tokenCommands,
-  ...trustCommands,
   ...workspaceCommands,
   ...urlCommands,
   ...poolCommands,

@@ -2,13 +2,13 @@ import { readFile } from 'node:fs/promises';
 import { type CommandContext, CommandError } from '../../command/command.ts';
 import { type Flags, optional, required } from '../../command/flags.ts';
 import { quoted, textTable } from '../../command/print.ts';
-import { withFileErrors } from '../../command/system-errors.ts';
 import { pluralize } from '../../interface/format.ts';
 import { textOf } from '../../interface/parsed.ts';
 import { withoutSecrets } from '../../interface/resources.ts';
 import { parsePoolItems } from '../pools/pool-item.ts';
 import { addPool, findPools, noSuchPool, removePool, type StorePool, updatePool } from '../pools/pools.ts';
 import { parsePoolName, parseWorkspaceId } from '../workspaces/workspace-id.ts';
+import { withFileErrors } from './open-storage.ts';
 import { defineStorageCommand, type OperatorStorage, workspaceArgument } from './storage-command.ts';
 
 const itemDetails = [

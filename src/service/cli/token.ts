@@ -1,5 +1,5 @@
 import { CommandError } from '../../command/command.ts';
-import { list, optional, required } from '../../command/flags.ts';
+import { list, optional, repeated, required, withDefault } from '../../command/flags.ts';
 import { textTable } from '../../command/print.ts';
 import { parsePositiveDuration } from '../../interface/duration.ts';
 import { timeCell } from '../../interface/format.ts';
@@ -7,14 +7,16 @@ import { accepted, oneOf, type Parsed, refused } from '../../interface/parsed.ts
 import { type Scope, scopeMeanings, scopes } from '../contract/scopes.ts';
 import { parseTokenName, parseTokenOwner, scopeLimitProblem } from '../tokens/new-token.ts';
 import { createToken, listTokens, revokeToken, type Token } from '../tokens/tokens.ts';
+import { githubIssuer, newRule, parseClaim, parseIssuer, parseRuleOwner, ruleProblems } from '../trust/new-rule.ts';
+import { addTrustRule, listTrustRules, removeTrustRule } from '../trust/rules.ts';
 import { parseWorkspaceId } from '../workspaces/workspace-id.ts';
 import { defineStorageCommand, requireWorkspaces } from './storage-command.ts';
 
-export const scopeLine = (scope: Scope): string => `${scope} (${scopeMeanings[scope]})`;
+const scopeLine = (scope: Scope): string => `${scope} (${scopeMeanings[scope]})`;
 const parseScope = oneOf(scopes, `The scopes are ${scopes.map(scopeLine).join(', ')}.`);
 
 /** Permissions of an API token, or of the tokens that a trust rule issues to jobs. */
-export const permissionFlags = {
+const permissionFlags = {
   scopes: list('LIST', 'the scopes of the token, separated by commas', parseScope, 'required'),
   workspaces: list('LIST', 'limit the token to these workspaces, separated by commas', parseWorkspaceId, 'default all'),
 };
@@ -105,19 +107,89 @@ const tokenRevoke = defineStorageCommand({
       throw new CommandError(`There is no token ${id}. Run "workspace-service token list" to list all tokens.`);
     return {
       document: { id, state: 'revoked' },
-      lines: [
-        revocation === 'revoked'
-          ? `The token ${id} is revoked. Requests with it are refused.`
-          : `The token ${id} was already revoked.`,
-      ],
+      lines: [`The token ${id} is revoked. Requests with it are refused.`],
     };
   },
 });
 
 /** For a table. */
-export const shown = <T extends Pick<Token, 'workspaces'>>(row: T) => ({ ...row, workspaces: row.workspaces ?? 'all' });
+const shown = <T extends Pick<Token, 'workspaces'>>(row: T) => ({ ...row, workspaces: row.workspaces ?? 'all' });
 
-export const permissionsText = ({ scopes, workspaces }: Pick<Token, 'scopes' | 'workspaces'>): string =>
+const permissionsText = ({ scopes, workspaces }: Pick<Token, 'scopes' | 'workspaces'>): string =>
   `Scopes: ${scopes.join(', ')}. Workspaces: ${workspaces?.join(', ') ?? 'all'}.`;
 
-export const tokenCommands = [tokenCreate, tokenList, tokenRevoke];
+const ruleFlags = {
+  owner: required('OWNER', 'the owner of the locks of these jobs; case-sensitive', parseRuleOwner),
+  claim: repeated('NAME=VALUE', 'require this claim with exactly this value; repeatable', parseClaim, 'at least one'),
+  issuer: withDefault('URL', 'the OIDC issuer (iss) of the jobs', parseIssuer, githubIssuer),
+  ...permissionFlags,
+};
+
+const trustAdd = defineStorageCommand({
+  name: 'trust add',
+  summary: 'trust the CI jobs of a repository, so that they need no stored token',
+  details: [
+    'A job exchanges the identity token from its CI system for an API token that expires after 15 minutes.',
+    "Find the ids on GitHub with: gh api repos/OWNER/NAME --jq '.id, .owner.id'",
+    'A custom property of a repository on GitHub is the claim repo_property_NAME.',
+    'For GitLab, Buildkite and others, set --issuer.',
+    'Scopes:',
+    ...scopes.filter((scope) => scope !== 'admin').map((scope) => `  ${scopeLine(scope)}`),
+  ],
+  flags: ruleFlags,
+  example:
+    '--owner release-bot --claim repository_id=123 --claim repository_owner_id=45 --claim ref=refs/heads/main --scopes sync,locks:write',
+  check: ruleProblems,
+  async run({ flags: given }, storage) {
+    await requireWorkspaces(storage, given.workspaces);
+    const added = await storage.change((...by) => addTrustRule(...by, newRule(given)));
+    const { rule } = added;
+    const claims = Object.entries(rule.claims).map(([name, value]) => `${name}=${value}`);
+    if (added.kind === 'exists') throw new CommandError(`The same rule already exists: ${rule.id}. Nothing was added.`);
+    return {
+      document: { rule },
+      lines: [
+        `Added ${rule.id}. It trusts jobs of ${rule.issuer} with ${claims.join(', ')}.`,
+        `${permissionsText(rule)} Their locks belong to "${rule.owner}".`,
+      ],
+    };
+  },
+});
+
+const trustList = defineStorageCommand({
+  name: 'trust list',
+  summary: 'list all trust rules',
+  example: '--json',
+  async run(_context, storage) {
+    const rules = await listTrustRules(storage);
+    return {
+      document: { rules },
+      lines: textTable(
+        rules.map(shown),
+        ['id', 'owner', 'issuer', 'claims', 'scopes', 'workspaces', 'created_at'],
+        'There are no trust rules yet. Add one with: workspace-service trust add --owner OWNER --claim NAME=VALUE --scopes LIST',
+      ),
+    };
+  },
+});
+
+const trustRemove = defineStorageCommand({
+  name: 'trust remove',
+  summary: 'remove a trust rule',
+  details: ['Tokens issued by the rule are revoked immediately. Their locks stay until they are released or expire.'],
+  arguments: { id: required('ID', 'the id of the rule', idOf('trust', 'workspace-service trust list')) },
+  example: 'trust_0b7c0f3e-3d5c-4c58-9a53-6f2f5a8f6a11',
+  async run({ arguments: { id } }, { change }) {
+    const removed = await change((...by) => removeTrustRule(...by, id));
+    if (removed === undefined)
+      throw new CommandError(`There is no trust rule ${id}. Run "workspace-service trust list" to list the rules.`);
+    return {
+      document: { removed: id },
+      lines: [
+        `Removed ${id}. Jobs of ${removed.issuer} can no longer get tokens with it, and their current tokens are revoked.`,
+      ],
+    };
+  },
+});
+
+export const tokenCommands = [tokenCreate, tokenList, tokenRevoke, trustAdd, trustList, trustRemove];

@@ -1,5 +1,4 @@
-import { required, toggle } from '../../command/flags.ts';
-import { lfsClientSettings, lfsWays } from '../lfs/client-settings.ts';
+import { required, toggle, withDefault } from '../../command/flags.ts';
 import { makeSignInLink } from '../sessions/sessions.ts';
 import { type Forge, forges } from '../syncs/push-event.ts';
 import { lfsEndpoint } from '../workspaces/settings.ts';
@@ -53,21 +52,19 @@ const workspaceLfs = defineStorageCommand({
   async run({ flags, arguments: { workspace: id } }, { read }) {
     const workspace = await findWorkspace(read, id);
     const hasStore = workspace !== undefined && lfsEndpoint(workspace) !== undefined;
-    const settings = lfsClientSettings(flags.publicUrl, id);
-    const { url, committed, perClone, forRemote } = settings;
-    const linesOf = (text: string) => text.trimEnd().split('\n');
+    const url = `${flags.publicUrl}/v1/workspaces/${id}/lfs`;
+    const perClone = [`git config lfs.url ${url}`, 'git config lfs.locksverify true'];
+    const committed = ['[lfs]', `  url = ${url}`, '  locksverify = true'];
     return {
-      document: { url, lfsconfig: committed, per_clone: perClone, lfsconfig_for_remote: forRemote },
+      document: { url, lfsconfig: `${committed.join('\n')}\n`, per_clone: perClone },
       lines: [
         ...(hasStore ? [] : [`# ${storeAdvice(id)}`, '']),
-        `# Commit this as .lfsconfig. ${lfsWays.committed}`,
-        ...linesOf(committed),
+        '# Commit this as .lfsconfig. Every clone then uses the service: it checks each push against the locks. Without a',
+        '# token, or while the service is down, nobody can clone LFS files or push.',
+        ...committed,
         '',
-        `# Or run this in a clone. ${lfsWays.perClone}`,
+        '# Or run this in a clone. Other clones need no token, and their pushes are not checked against the locks.',
         ...perClone,
-        '',
-        `# Or commit this as .lfsconfig. ${lfsWays.forRemote}`,
-        ...linesOf(forRemote),
       ],
     };
   },
@@ -79,15 +76,11 @@ const storeAdvice = (id: string): string =>
 const signIn = defineStorageCommand({
   name: 'sign-in',
   summary: 'print a one-time link that signs you in to the dashboard as an administrator',
-  flags: { publicUrl },
+  flags: { publicUrl: withDefault('URL', publicUrl.description, parsePublicUrl, defaultOrigin) },
   example: '--public-url https://assets.example.com',
   async run({ flags }, storage) {
-    const link = signInUrl(flags.publicUrl ?? defaultOrigin, await makeSignInLink(storage));
-    const unknown = `This link assumes that the service runs at ${defaultOrigin}. Set --public-url if it has another URL.`;
-    return {
-      document: { sign_in_link: link },
-      lines: [...signInLines(link), ...(flags.publicUrl === undefined ? ['', unknown] : [])],
-    };
+    const link = signInUrl(flags.publicUrl, await makeSignInLink(storage));
+    return { document: { sign_in_link: link }, lines: signInLines(link) };
   },
 });
 

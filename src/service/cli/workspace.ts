@@ -92,7 +92,7 @@ const workspaceAdd = defineCreatingCommand({
   async run({ flags, arguments: { id }, environment }, storage) {
     const exists = new CommandError(`The workspace "${id}" already exists. Remove it first, or choose another id.`);
     if ((await findWorkspace(storage.read, id)) !== undefined) throw exists;
-    const checked = await checkRemote(flags, environment, 'added');
+    const checked = await checkRemote(flags, environment);
     const fresh = await storage.commit({ workspace: id }, (db) =>
       addWorkspace(db, storage.now, operatorActor(), { id, remote: flags.remote.text, ...settingsOf(flags) }),
     );
@@ -117,7 +117,7 @@ const workspaceUpdate = defineStorageCommand({
       ? ['There is nothing to change. Set --remote, a flag for Git LFS, --latest or --latest-branches.']
       : [],
   async run({ flags, arguments: { workspace: id }, environment }, storage) {
-    const checked = await checkRemote(flags, environment, 'changed');
+    const checked = await checkRemote(flags, environment);
     const settings = { id, ...(flags.remote && { remote: flags.remote.text }), ...settingsOf(flags) };
     await storage.change((...by) => updateWorkspace(...by, settings));
     const workspace = await findWorkspace(storage.read, id);
@@ -192,7 +192,6 @@ const queueTimeout = { timeoutMs: 10_000 };
 async function checkRemote(
   { data, remote, noCheck }: FlagValues<typeof commonFlags & typeof remoteFlags>,
   environment: NodeJS.ProcessEnv,
-  done: 'added' | 'changed',
 ): Promise<string> {
   if (remote === undefined) return '';
   const mirrored = `It mirrors ${remote.remote.address}.`;
@@ -206,7 +205,7 @@ async function checkRemote(
     // The output of git may end without a period.
     const sentence = error.message.replace(/[^.!?]$/, '$&.');
     throw new CommandError(
-      `${sentence} Nothing was ${done}. Use --no-check to store it without contacting the remote.`,
+      `${sentence} Nothing was changed. Use --no-check to store it without contacting the remote.`,
     );
   }
 }

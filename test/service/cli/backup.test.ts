@@ -3,7 +3,7 @@ import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { withFileErrors } from '../../../src/command/system-errors.ts';
+import { withFileErrors } from '../../../src/service/cli/open-storage.ts';
 import { besideService } from '../../command/in-service.ts';
 import { commandEnvironment, runMain, startMain } from '../../command/run-main.ts';
 import { createPostgresDatabase, postgresServer } from '../../support/databases.ts';

@@ -31,7 +31,7 @@ describe('workspace add', () => {
     const { code, stdout, stderr } = await run('workspace', 'add', 'deaf', '--remote', remote);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toContain(`git could not list the branches of ${remote}`);
-    expect(stderr).toContain('Nothing was added. Use --no-check');
+    expect(stderr).toContain('Nothing was changed. Use --no-check');
     expect((await ask('GET', '/workspaces/deaf/locks')).status).toBe(404);
     const unchecked = await run('workspace', 'add', 'deaf', '--remote', remote, '--no-check');
     expect(unchecked).toMatchObject({ code: 0, stdout: expect.stringContaining('The remote was not contacted.') });
@@ -182,14 +182,12 @@ describe('workspace lfs', () => {
       url,
       lfsconfig: `[lfs]\n  url = ${url}\n  locksverify = true\n`,
       per_clone: [`git config lfs.url ${url}`, 'git config lfs.locksverify true'],
-      lfsconfig_for_remote: `[lfs]\n  locksverify = true\n[remote "locks"]\n  lfsurl = ${url}\n`,
     });
     const { code, stdout } = await run('workspace', 'lfs', 'sample', '--public-url', 'https://a.example');
     expect(code).toBe(0);
     expect(stdout).toMatch(/^# The remote does not use http\(s\), .* workspace update sample --lfs-url https:\/\/…\n/);
     expect(stdout).toContain(`  url = ${url}\n`);
     expect(stdout).toContain(`git config lfs.url ${url}\n`);
-    expect(stdout).toContain('git lfs lock --remote locks');
   });
 
   test.each([

@@ -3,7 +3,6 @@ import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import type { Scope } from '../../../src/service/contract/scopes.ts';
-import { lfsClientSettings } from '../../../src/service/lfs/client-settings.ts';
 import type { WorkspaceSettings } from '../../../src/service/workspaces/workspaces.ts';
 import { createRepository } from '../../support/git-repository.ts';
 import { leaveOut } from '../../support/left-out.ts';
@@ -162,9 +161,10 @@ async function openProject() {
   const founder = await desk('founder', { signsIn: 'at the store' });
   await founder.commit(hero, 'the first hero');
   await founder.git('push', '--quiet', 'origin', 'main');
-  const commands = lfsClientSettings(service.baseUrl, studio.workspace).perClone;
+  /** As `workspace lfs` prints for one clone. */
   const optIn = async (clone: Desk) => {
-    for (const command of commands) await clone.git(...command.split(' ').slice(1));
+    await clone.git('config', 'lfs.url', `${service.baseUrl}/v1/workspaces/${studio.workspace}/lfs`);
+    await clone.git('config', 'lfs.locksverify', 'true');
   };
   return { desk, optIn };
 }
