@@ -1,6 +1,5 @@
 import { createQueueOperations } from './ask.ts';
 import { type CallOptions, createCall } from './call.ts';
-import { createCheckPaths } from './check-paths.ts';
 import { openConnection } from './connection.ts';
 import { createEndpoints } from './endpoints.ts';
 import type { ExchangeContext } from './exchange.ts';
@@ -91,7 +90,6 @@ export function createClient(options: ClientOptions) {
     releaseLock: createReleaseLock(context),
     renewLock: createRenewLock(context),
     registerHook: createRegisterHook(context),
-    checkPaths: createCheckPaths(context),
 
     serverNow: serverClock.now,
     /** Whether the service has shown that it is ours: it then has leases. */

@@ -3,10 +3,10 @@ import type { CallLimits } from '../client/request.ts';
 import { isTransient, retryAfterOf } from '../client/service-error.ts';
 import { lastAttemptMs, withJitter } from '../client/time.ts';
 import { type Duration, formatDuration, formatSpan, milliseconds } from '../interface/duration.ts';
-import { type AcquireGoal, createLease } from './lease.ts';
+import { createLease } from './lease.ts';
 import type { Intent } from './ledger/entry.ts';
 import { type Blocked, blockedText, pastMoment } from './messages.ts';
-import { type AcquireRound, acquirePathByPath, type PathContext } from './path-by-path.ts';
+import { type AcquireGoal, type AcquireRound, acquirePathByPath, type PathContext } from './path-by-path.ts';
 import { type Left, rollBackMs } from './rollback.ts';
 
 interface AcquireContext extends PathContext {
@@ -145,9 +145,6 @@ const minReconnectMs = 200;
 const maxReconnectMs = 5_000;
 const promptMs = 10 * 60_000;
 
-/** Until then, an outage is logged once. */
-const secondLineMs = 10_000;
-
 type Unsuccessful = Extract<AcquireRound, { kind: 'held' | 'failed' }>;
 
 const mayRetry = (round: AcquireRound): round is Unsuccessful =>
@@ -160,8 +157,6 @@ function createPauses({ clock, sleep, random, signal }: AcquireContext, deadline
   let polls = 0;
   /** The first failure since the last response of the service. */
   let failingSince: number | undefined;
-  /** How long an outage must last before it is logged again. */
-  let quietMs = 0;
   const outageMs = (): number => (failingSince === undefined ? 0 : clock() - failingSince);
   /** In proportion to the outage after that: a step may wait for a month. */
   const reconnectMs = (): number => Math.min(maxReconnectMs, minReconnectMs * Math.max(1, outageMs() / promptMs));
@@ -180,13 +175,11 @@ function createPauses({ clock, sleep, random, signal }: AcquireContext, deadline
   return {
     waitSeconds,
     maxReconnectMs: reconnectMs,
-    /** Whether the log must have the reason to wait: that of an outage again only after twice the time. */
+    /** Whether the log must have the reason to wait: that of an outage once. */
     isNews({ kind }: Unsuccessful): boolean {
-      if (kind === 'held' || failingSince === undefined) quietMs = 0;
+      const isNews = kind === 'held' || failingSince === undefined;
       failingSince = kind === 'held' ? undefined : (failingSince ?? clock());
-      if (outageMs() < quietMs) return false;
-      quietMs = Math.max(secondLineMs, 2 * outageMs());
-      return true;
+      return isNews;
     },
     /** `seconds` is the wait that the attempt asked for, and `reservedMs` the time to keep for the last one. */
     async after(round: Unsuccessful, seconds: number, tookMs: number, reservedMs: number): Promise<void> {

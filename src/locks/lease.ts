@@ -1,5 +1,5 @@
 import type { AcquiredLock } from '../client/known-lock.ts';
-import { leaseName, type PoolSelection } from '../client/leases.ts';
+import { leaseName } from '../client/leases.ts';
 import type { QueueWait } from '../client/queue.ts';
 import type { CallLimits } from '../client/request.ts';
 import { knowsNoRoute, ServiceError } from '../client/service-error.ts';
@@ -7,13 +7,8 @@ import { formatDuration } from '../interface/duration.ts';
 import { maxLeasePaths } from '../interface/lock-path.ts';
 import { endLease } from './end-lease.ts';
 import { type Grant, grantedLock } from './ledger/entry.ts';
-import type { AcquireRound, PathContext, PathGoal } from './path-by-path.ts';
+import type { AcquireGoal, AcquireRound, PathContext } from './path-by-path.ts';
 import { cleanupLimits, type Left, rollBackMs } from './rollback.ts';
-
-export interface AcquireGoal extends PathGoal {
-  /** Its items are acquired instead of paths. */
-  readonly pool?: PoolSelection | undefined;
-}
 
 /**
  * Acquires several locks as one lease, which has the id of the step: its post-step knows it without a ledger, too.

@@ -1,5 +1,5 @@
 import { inParallel } from '../client/in-parallel.ts';
-import type { PoolItem } from '../client/leases.ts';
+import type { PoolItem, PoolSelection } from '../client/leases.ts';
 import type { Conflict } from '../client/post-lock.ts';
 import type { QueueWait } from '../client/queue.ts';
 import type { CallLimits } from '../client/request.ts';
@@ -17,8 +17,10 @@ export interface PathContext extends LockContext {
 }
 
 /** The paths that a step may lock, and the number that it needs. */
-export interface PathGoal {
+export interface AcquireGoal {
   readonly paths: readonly LockPath[];
+  /** Its items are acquired instead of paths. */
+  readonly pool?: PoolSelection | undefined;
   readonly count: number;
 }
 
@@ -42,7 +44,7 @@ export type AcquireRound = { readonly left: readonly Left[] } & (
  * Acquires one lock, or several on a service that knows only the interface: sorted, in parallel, all or none. A step that
  * waits for one of several holds none of them.
  */
-export function acquirePathByPath(context: PathContext, goal: PathGoal) {
+export function acquirePathByPath(context: PathContext, goal: AcquireGoal) {
   const { session, terms, signal, clock, random } = context;
   const { count } = goal;
   const spare = goal.paths.length - count;
@@ -133,7 +135,7 @@ export function acquirePathByPath(context: PathContext, goal: PathGoal) {
 }
 
 /** Undefined if enough paths may be free. */
-function blockedBy([first, ...others]: readonly Conflict[], { paths, count }: PathGoal): Blocked | undefined {
+function blockedBy([first, ...others]: readonly Conflict[], { paths, count }: AcquireGoal): Blocked | undefined {
   const spare = paths.length - count;
   if (first === undefined || others.length < spare) return undefined;
   // More conflicts than spare paths come from requests that were already running: the step waits for the first ones.
@@ -144,7 +146,7 @@ function blockedBy([first, ...others]: readonly Conflict[], { paths, count }: Pa
  * Jobs that need all paths ask in sorted order, so that competitors collide on the first path. Jobs that need any N of
  * them ask in random order: otherwise all would collide on the first.
  */
-function inFirstOrder({ paths, count }: PathGoal, random: () => number): readonly LockPath[] {
+function inFirstOrder({ paths, count }: AcquireGoal, random: () => number): readonly LockPath[] {
   if (count === paths.length) return paths.toSorted();
   const drawn = paths.map((path) => ({ path, draw: random() }));
   return drawn.toSorted((one, other) => one.draw - other.draw).map(({ path }) => path);

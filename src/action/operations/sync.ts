@@ -41,17 +41,10 @@ async function waitForEnd(
     return failedOutcome(task, started, reason);
   }
   const within = { deadline: startedAt + milliseconds(wait), signal };
-  const { last: shown, lastError } =
+  const { last, lastError } =
     statusTarget === undefined
       ? { last: started, lastError: undefined }
       : await follow(context, started, statusTarget, within, elapsedMs);
-  // Fields of the first response are kept if later responses lack them.
-  const last: SyncReport = {
-    ...shown,
-    sync_id: shown.sync_id ?? started.sync_id,
-    estimated_objects: started.estimated_objects ?? shown.estimated_objects,
-    clone_url: started.clone_url ?? shown.clone_url,
-  };
   if (last.state === 'succeeded') return syncedOutcome(task, last, clock() - startedAt);
   if (last.state === 'failed') {
     return failedOutcome(task, last, `The sync of ${branch} failed: ${last.error ?? last.status}`);
@@ -60,12 +53,10 @@ async function waitForEnd(
     const reason = `Waiting for the sync of ${branch} was cancelled; the sync continues on the service.`;
     return failedOutcome(task, last, reason);
   }
-  const problem =
-    lastError === undefined
-      ? `did not finish within ${formatDuration(wait)}: it is ${progressText(last)}.`
-      : `may not have finished within ${formatDuration(wait)}: its last known status is ${progressText(last)}, and the last status request failed: ${lastError.reason}`;
-  const advice = 'The sync continues on the service. Increase `wait` to wait longer.';
-  return failedOutcome(task, last, withRequest(`The sync of ${branch} ${problem} ${advice}`, lastError?.request));
+  const problem = `The sync of ${branch} was not seen to finish within ${formatDuration(wait)}: its last known status is ${progressText(last)}.`;
+  const failure = lastError === undefined ? '' : ` The last status request failed: ${lastError.reason}`;
+  const advice = ' The sync continues on the service. Increase `wait` to wait longer.';
+  return failedOutcome(task, last, withRequest(problem + failure + advice, lastError?.request));
 }
 
 function syncedOutcome(task: TaskOf<'sync'>, sync: SyncReport, elapsedMs: number): Outcome {
@@ -96,16 +87,9 @@ const outputsOf = ({ branch }: TaskOf<'sync'>, sync: SyncReport): Outputs => ({
 });
 
 const table = ({ workspace, branch }: TaskOf<'sync'>, sync: SyncReport) => ({
-  head: ['Workspace', 'Branch', 'Status', 'Objects', 'Head'],
-  rows: [[workspace, branch, sync.status, objectsText(sync), sync.head ?? '']],
+  head: ['Workspace', 'Branch', 'Status', 'Head'],
+  rows: [[workspace, branch, sync.status, sync.head ?? '']],
 });
-
-/** The number of received objects if the sync has ended, otherwise the estimate. */
-function objectsText(sync: SyncReport): string {
-  const { state, received_objects, estimated_objects } = sync;
-  if (state !== 'running' && received_objects !== undefined) return formatNumber(received_objects);
-  return estimated_objects ? `about ${formatNumber(estimated_objects)}` : '';
-}
 
 /** A small sync ends immediately, a large one takes minutes: poll often at first, then less often. */
 const firstPauseMs = 500;

@@ -162,7 +162,7 @@ describe('the last status request of a wait', () => {
     expect(outcome.outputs).toMatchObject({ status: 'running', sync_id: 's' });
     expect(outcome.failures).toEqual([
       expect.stringMatching(
-        /^The sync of main may not have finished within 1m: its last known status is running, and the last status request failed: .* The sync continues on the service\. Increase `wait` to wait longer \(POST [^()]+\)\.$/,
+        /^The sync of main was not seen to finish within 1m: its last known status is running\. The last status request failed: .* The sync continues on the service\. Increase `wait` to wait longer \(POST [^()]+\)\.$/,
       ),
     ]);
     expect(tookMs).toBeLessThanOrEqual(60 * second);
