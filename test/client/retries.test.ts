@@ -131,26 +131,25 @@ describe('the deadline', () => {
   });
 });
 
-describe('an abort signal', () => {
-  test('ends a pause and all retries at once', async () => {
-    const stop = new AbortController();
-    const { server, client } = await clientOf(nothing(503, { 'retry-after': '60' }), {
-      ...realTime,
-      onRetry: () => setImmediate(() => stop.abort()),
-    });
-    const { message } = await errorOf(client.ask(120_000, stop.signal));
-    expect(message).toBe('The request was cancelled (GET /v1/workspaces).');
-    expect(server.requests).toHaveLength(1);
+test('an abort signal ends a pause and all retries at once', async () => {
+  const stop = new AbortController();
+  const { server, client } = await clientOf(nothing(503, { 'retry-after': '60' }), {
+    ...realTime,
+    onRetry: () => setImmediate(() => stop.abort()),
   });
+  const { message } = await errorOf(client.ask(120_000, stop.signal));
+  expect(message).toBe('The request was cancelled (GET /v1/workspaces).');
+  expect(server.requests).toHaveLength(1);
 });
 
-describe('the Idempotency-Key', () => {
-  const url = 'https://ci.example.com/';
+const url = 'https://ci.example.com/';
 
-  test.each<[string, (client: Client, deadline: number) => Promise<unknown>]>([
-    ['start a sync', (client, deadline) => client.startSync({ workspace: game, branch: 'main' }, { deadline })],
-    ['register a hook', (client, deadline) => client.registerHook({ workspace: game, url }, { deadline })],
-  ])('stays the same in retries of a request to %s, and changes for the next call', async (_, run) => {
+test.each<[string, (client: Client, deadline: number) => Promise<unknown>]>([
+  ['start a sync', (client, deadline) => client.startSync({ workspace: game, branch: 'main' }, { deadline })],
+  ['register a hook', (client, deadline) => client.registerHook({ workspace: game, url }, { deadline })],
+])(
+  'the Idempotency-Key stays the same in retries of a request to %s, and changes for the next call',
+  async (_, run) => {
     const { server, client } = await clientOf(inTurn(reset, page(502), json(200, { id: '1', status: 'queued' })));
     for (const _each of [1, 2]) await run(client, client.within().deadline);
     const [first, second, third, fourth] = server.requests.map(({ headers }) => headers['idempotency-key']);
@@ -158,8 +157,8 @@ describe('the Idempotency-Key', () => {
     expect([second, third]).toEqual([first, first]);
     expect(fourth).not.toBe(first);
     expect(new Set(server.requests.map(({ body }) => body)).size).toBe(1);
-  });
-});
+  },
+);
 
 test('a request has the token, the user agent and the run URL in its headers', async () => {
   const server = await startOtherServer(json(201, { id: 'h' }));

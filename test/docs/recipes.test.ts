@@ -108,28 +108,21 @@ const shapeOf = (log: string): string =>
 
 const withoutTrouble = { result: 'success', annotations: [] };
 
-describe('"A license seat out of a pool"', () => {
-  const name = 'A license seat out of a pool';
-
-  beforeAll(async () => {
-    const [seats = ''] = /\[.*\]/s.exec(snippetWith(readme, 'pool add')) ?? [];
-    await storePoolFile(scene.service.storage, 'game', 'unity-pro', seats);
-  });
-
-  test('waits while all seats are held, with a log like that of the README, and gets the seat that becomes free', async () => {
-    await lock('seats/1', 'ada');
-    await lock('seats/2', 'release-bot');
-    const job = await startWorkflowJob({ workflow: recipe(name), ...(await given()) });
-    const step = await job.begun('seat');
-    await step.waitForLog('Waiting,');
-    await release('seats/2');
-    const result = await job.finished;
-    expect(result).toMatchObject(withoutTrouble);
-    const [shown = ''] = snippets(section(readme, 'Workspace Automation'), 'text');
-    expect(shapeOf(result.step('seat').log)).toEqual(shapeOf(shown));
-    expect(result.step('Run ./build.sh').log).toContain(`SEAT {"seats/2":{"serial":"***"}}`);
-    expect(await locked()).toEqual(['seats/1']);
-  });
+test('"A license seat out of a pool" waits while all seats are held, with a log like that of the README, and gets the seat that becomes free', async () => {
+  const [seats = ''] = /\[.*\]/s.exec(snippetWith(readme, 'pool add')) ?? [];
+  await storePoolFile(scene.service.storage, 'game', 'unity-pro', seats);
+  await lock('seats/1', 'ada');
+  await lock('seats/2', 'release-bot');
+  const job = await startWorkflowJob({ workflow: recipe('A license seat out of a pool'), ...(await given()) });
+  const step = await job.begun('seat');
+  await step.waitForLog('Waiting,');
+  await release('seats/2');
+  const result = await job.finished;
+  expect(result).toMatchObject(withoutTrouble);
+  const [shown = ''] = snippets(section(readme, 'Workspace Automation'), 'text');
+  expect(shapeOf(result.step('seat').log)).toEqual(shapeOf(shown));
+  expect(result.step('Run ./build.sh').log).toContain(`SEAT {"seats/2":{"serial":"***"}}`);
+  expect(await locked()).toEqual(['seats/1']);
 });
 
 test('"One machine that several runners share" holds the machine for the tests, not for the build', async () => {
@@ -163,36 +156,33 @@ test('"An asset that a release rewrites" uploads nothing if the job has lost its
   expect(result.step('Run ./upload.sh').outcome).toBe('skipped');
 });
 
-describe('"Across jobs"', () => {
-  type Given = Awaited<ReturnType<typeof given>>;
+type Given = Awaited<ReturnType<typeof given>>;
 
-  /** The jobs of a run of the recipe, one by one. */
-  function openRun(more: Given) {
-    const runJob = (job: string, needs: WorkflowJobOptions['needs'] = {}) =>
-      run('Across jobs', { ...more, job, needs });
-    const needed = ({ result, outputs }: WorkflowJobResult) => ({ result, outputs });
-    return {
-      lock: () => runJob('lock'),
-      build: (lockJob: WorkflowJobResult) => runJob('build', { lock: needed(lockJob) }),
-      unlock: (lockJob: WorkflowJobResult, build: WorkflowJobResult['result']) =>
-        runJob('unlock', { lock: needed(lockJob), build: { result: build } }),
-    };
-  }
+/** The jobs of a run of the recipe, one by one. */
+function openRun(more: Given) {
+  const runJob = (job: string, needs: WorkflowJobOptions['needs'] = {}) => run('Across jobs', { ...more, job, needs });
+  const needed = ({ result, outputs }: WorkflowJobResult) => ({ result, outputs });
+  return {
+    lock: () => runJob('lock'),
+    build: (lockJob: WorkflowJobResult) => runJob('build', { lock: needed(lockJob) }),
+    unlock: (lockJob: WorkflowJobResult, build: WorkflowJobResult['result']) =>
+      runJob('unlock', { lock: needed(lockJob), build: { result: build } }),
+  };
+}
 
-  test.each(['success', 'cancelled'] as const)(
-    'holds the locks from the first job to the last, and releases them if the job in between ends with %s',
-    async (outcome) => {
-      const jobs = openRun(await given());
-      const first = await jobs.lock();
-      expect(first).toMatchObject(withoutTrouble);
-      const second = await jobs.build(first);
-      expect(second.step('Run ./build.sh').log).toBe(`locked: ${hero} ${arena} ${cave}`);
-      expect(await locked()).toEqual([hero, arena, cave]);
-      expect(await jobs.unlock(first, outcome)).toMatchObject(withoutTrouble);
-      expect(await locked()).toEqual([]);
-    },
-  );
-});
+test.each(['success', 'cancelled'] as const)(
+  '"Across jobs" holds the locks from the first job to the last, and releases them if the job in between ends with %s',
+  async (outcome) => {
+    const jobs = openRun(await given());
+    const first = await jobs.lock();
+    expect(first).toMatchObject(withoutTrouble);
+    const second = await jobs.build(first);
+    expect(second.step('Run ./build.sh').log).toBe(`locked: ${hero} ${arena} ${cave}`);
+    expect(await locked()).toEqual([hero, arena, cave]);
+    expect(await jobs.unlock(first, outcome)).toMatchObject(withoutTrouble);
+    expect(await locked()).toEqual([]);
+  },
+);
 
 describe('"Build from the mirror"', () => {
   test('builds the commit of the run with a job that knows only the service, not the remote', async () => {

@@ -20,22 +20,20 @@ const unlock = (job: SceneJob, given: Readonly<Record<string, string>> = {}) =>
 const check = (job: SceneJob, given: Readonly<Record<string, string>> = {}) =>
   job.run({ with: { operation: 'check', ...given } });
 
-describe('check and unlock', () => {
-  test('take service and workspace from the locks of the job', async () => {
-    const workspace = await scene.service.workspace();
-    const job = await openJob();
-    const { outputs } = await lockIn(job, workspace, 'a\nb\nc\nd');
-    expect(await check(job)).toMatchObject({ conclusion: 'success', outputs: { status: 'kept', count: '4' } });
-    const locks = outputs['locks'] ?? '';
-    expect(await check(job, { locks })).toMatchObject({ conclusion: 'success', outputs: { count: '4' } });
-    expect(await unlock(job, { path: 'a' })).toMatchObject({ conclusion: 'success', outputs: { released: '["a"]' } });
-    expect(await unlock(job, { locks: JSON.stringify(JSON.parse(locks).slice(1, 2)) })).toMatchObject({
-      outputs: { released: '["b"]' },
-    });
-    expect(await unlock(job)).toMatchObject({ conclusion: 'success', outputs: { released: '["c","d"]' } });
-    expect(await scene.locked(workspace)).toEqual([]);
-    for (const post of await job.post()) expect(post).toMatchObject({ conclusion: 'success', annotations: [] });
+test('check and unlock take service and workspace from the locks of the job', async () => {
+  const workspace = await scene.service.workspace();
+  const job = await openJob();
+  const { outputs } = await lockIn(job, workspace, 'a\nb\nc\nd');
+  expect(await check(job)).toMatchObject({ conclusion: 'success', outputs: { status: 'kept', count: '4' } });
+  const locks = outputs['locks'] ?? '';
+  expect(await check(job, { locks })).toMatchObject({ conclusion: 'success', outputs: { count: '4' } });
+  expect(await unlock(job, { path: 'a' })).toMatchObject({ conclusion: 'success', outputs: { released: '["a"]' } });
+  expect(await unlock(job, { locks: JSON.stringify(JSON.parse(locks).slice(1, 2)) })).toMatchObject({
+    outputs: { released: '["b"]' },
   });
+  expect(await unlock(job)).toMatchObject({ conclusion: 'success', outputs: { released: '["c","d"]' } });
+  expect(await scene.locked(workspace)).toEqual([]);
+  for (const post of await job.post()) expect(post).toMatchObject({ conclusion: 'success', annotations: [] });
 });
 
 describe('unlock without `path`, `locks` and `locks-file`', () => {

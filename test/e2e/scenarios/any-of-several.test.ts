@@ -1,4 +1,4 @@
-import { describe, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { once } from '../../support/fault-proxy.ts';
 import { checkOut, lockedIn } from '../scene.ts';
 import { locking, openWithProxy, useService } from './stage.ts';
@@ -8,25 +8,21 @@ useService();
 const takingAny = (any: number, paths: readonly string[], inputs: Readonly<Record<string, string>> = {}) =>
   locking(paths, { any: String(any), ...inputs });
 
-describe('two of three paths', () => {
-  test('exclude those that the job already holds, and the job does not wait for its own locks', async () => {
-    const { stage, proxy, job } = await openWithProxy();
-    await job.run({ ...locking('b'), id: 'take-b' });
-    expect(lockedIn(await job.run(takingAny(2, ['a', 'b', 'c'])))).toEqual(['a', 'c']);
-    const result = await job.run(takingAny(2, ['b', 'd'], { wait: '10m' }));
-    expect(result).toMatchObject({ conclusion: 'failure', outputs: { status: 'held', waited_seconds: '0' } });
-    expect(result.annotations[0]?.message).toMatch(/^This job already holds b until .*\. Name other paths, or release/);
-    // The lock named first is looked up last.
-    const before = proxy.passed.length;
-    const isAnswered = () => proxy.passed.slice(before).some(({ answeredAt }) => answeredAt !== undefined);
-    proxy.meet(once(() => true, { kind: 'held-back', until: vi.waitUntil(isAnswered, 30_000) }));
-    const fewer = await job.run(takingAny(2, ['a', 'b', 'd'], { wait: '10m' }));
-    expect(fewer.annotations[0]?.message).toMatch(
-      /^This job already holds a, b until .*\. Name other paths, or release/,
-    );
-    await job.post();
-    expect(await stage.locks()).toEqual([]);
-  });
+test('two of three paths exclude those that the job already holds, and the job does not wait for its own locks', async () => {
+  const { stage, proxy, job } = await openWithProxy();
+  await job.run({ ...locking('b'), id: 'take-b' });
+  expect(lockedIn(await job.run(takingAny(2, ['a', 'b', 'c'])))).toEqual(['a', 'c']);
+  const result = await job.run(takingAny(2, ['b', 'd'], { wait: '10m' }));
+  expect(result).toMatchObject({ conclusion: 'failure', outputs: { status: 'held', waited_seconds: '0' } });
+  expect(result.annotations[0]?.message).toMatch(/^This job already holds b until .*\. Name other paths, or release/);
+  // The lock named first is looked up last.
+  const before = proxy.passed.length;
+  const isAnswered = () => proxy.passed.slice(before).some(({ answeredAt }) => answeredAt !== undefined);
+  proxy.meet(once(() => true, { kind: 'held-back', until: vi.waitUntil(isAnswered, 30_000) }));
+  const fewer = await job.run(takingAny(2, ['a', 'b', 'd'], { wait: '10m' }));
+  expect(fewer.annotations[0]?.message).toMatch(/^This job already holds a, b until .*\. Name other paths, or release/);
+  await job.post();
+  expect(await stage.locks()).toEqual([]);
 });
 
 test('`any` must not exceed the number of paths that the patterns stand for, and no request is sent', async () => {

@@ -3,7 +3,7 @@ import { isLocking, isReleasing, once, pathByPath } from '../../support/fault-pr
 import { measured } from '../../support/measured.ts';
 import { fasterTime } from '../../support/preload.ts';
 import type { RunningStep, StepResult } from '../../support/runner/step.ts';
-import { type AtEnd, locking, manyPaths, openStage, type Stage, soak, useService } from './stage.ts';
+import { locking, manyPaths, openStage, type Stage, soak, useService } from './stage.ts';
 
 useService();
 
@@ -110,11 +110,10 @@ describe('a job whose lease was granted, without a response yet', () => {
   });
 });
 
-/** A job in the middle of locking a thousand paths. */
-async function acquiring(inputs = {}, times = endingBefore, end?: AtEnd) {
-  const stage = await openStage(end);
+test('a job that is locking a thousand paths rolls back by itself when cancelled, and ends within 5 s', async () => {
+  const stage = await openStage();
   const proxy = await stage.proxy(pathByPath);
-  const job = await openJob(stage, times);
+  const job = await openJob(stage, endingBefore);
   const some = Promise.withResolvers<void>();
   let count = 0;
   proxy.meet((passing) => {
@@ -122,13 +121,8 @@ async function acquiring(inputs = {}, times = endingBefore, end?: AtEnd) {
     if (count === 40) some.resolve();
     return undefined;
   });
-  const step = await job.step(locking(manyPaths(1_000), inputs));
+  const step = await job.step(locking(manyPaths(1_000)));
   await some.promise;
-  return { stage, proxy, job, step };
-}
-
-test('a job that is locking a thousand paths rolls back by itself when cancelled, and ends within 5 s', async () => {
-  const { stage, proxy, job, step } = await acquiring();
   const result = await ending(step, cancel);
   const taken = proxy.passed.filter((one) => isLocking(one) && one.status === 201);
   expect(new Set(taken.map(({ path }) => path)).size).toBeGreaterThanOrEqual(39);
@@ -138,28 +132,22 @@ test('a job that is locking a thousand paths rolls back by itself when cancelled
   expect((await job.post())[0]?.log).toBe('Nothing was left to release at the end of the job.');
 });
 
-// They mostly wait; but not together in the soak test, which measures the time.
-describe('if cancelled without a network', { concurrent: !soak }, () => {
-  test('a post-step ends within 5 s, and reports the locks that it could not release', async ({
-    expect,
-    onTestFinished,
-  }) => {
-    const stage = await openStage(onTestFinished);
-    const proxy = await stage.proxy();
-    const job = await openJob(stage, waitingItOut);
-    await job.run(locking([hero, 'b']));
-    const asked = Promise.withResolvers<void>();
-    proxy.meet(() => {
-      asked.resolve();
-      return { kind: 'silence' };
-    });
-    const post = await job.nextPost();
-    if (post === undefined) throw new Error('There is no post-step.');
-    await asked.promise;
-    const result = await ending(post, cancel, waitingItOut);
-    expect(result).toMatchObject({ exitCode: 0, signalsSent: ['SIGINT'] });
-    expect(result.annotations.filter(({ by }) => by === 'action')).toMatchObject([
-      { level: 'warning', message: expect.stringContaining('Some locks could not be released') },
-    ]);
+test('a post-step that is cancelled without a network ends within 5 s, and reports the locks that it could not release', async () => {
+  const stage = await openStage();
+  const proxy = await stage.proxy();
+  const job = await openJob(stage, waitingItOut);
+  await job.run(locking([hero, 'b']));
+  const asked = Promise.withResolvers<void>();
+  proxy.meet(() => {
+    asked.resolve();
+    return { kind: 'silence' };
   });
+  const post = await job.nextPost();
+  if (post === undefined) throw new Error('There is no post-step.');
+  await asked.promise;
+  const result = await ending(post, cancel, waitingItOut);
+  expect(result).toMatchObject({ exitCode: 0, signalsSent: ['SIGINT'] });
+  expect(result.annotations.filter(({ by }) => by === 'action')).toMatchObject([
+    { level: 'warning', message: expect.stringContaining('Some locks could not be released') },
+  ]);
 });

@@ -33,7 +33,7 @@ interface Taking {
   readonly origin?: string;
 }
 
-export type AtEnd = (cleanUp: () => Promise<void>) => void;
+type AtEnd = (cleanUp: () => Promise<void>) => void;
 
 let runs = 1_000;
 

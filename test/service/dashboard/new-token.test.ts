@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { readAudit } from '../../../src/service/audit/audit.ts';
 import { listTokens } from '../../../src/service/tokens/tokens.ts';
 import { serviceOfTests } from '../../support/service-of-tests.ts';
@@ -21,25 +21,23 @@ const send = (visitor: Visitor, fields: Fields = {}) =>
 
 const named = async (name: string) => (await listTokens(service.storage)).filter((token) => token.name === name);
 
-describe('creating a token', () => {
-  test('returns a token that works, with the chosen options, and is audited', async () => {
-    const response = await send(await administrator(), {
-      name: ' ci of dragon ',
-      scope: ['locks:write', 'sync'],
-      expires: '2h',
-      workspaces: ` ${game}, `,
-    });
-    expect(response.status).toBe(200);
-    const token = secretIn(response.text);
-    expect((await service.ask('GET', `/v1/workspaces/${game}/locks`, { token })).status).toBe(200);
-    const [made, ...more] = await named('ci of dragon');
-    expect(more).toEqual([]);
-    expect(made).toMatchObject({ state: 'active', scopes: ['locks:write', 'sync'], workspaces: [game] });
-    expect(Date.parse(made?.expires_at ?? '') - Date.parse(made?.created_at ?? '')).toBe(2 * 3_600_000);
-    const { entries } = await readAudit(service.storage, { limit: 1 });
-    const detail = { token: made?.id, name: 'ci of dragon' };
-    expect(entries).toMatchObject([{ actor: 'root', action: 'token.created', address: '127.0.0.1', detail }]);
+test('creating a token returns one that works, with the chosen options, and is audited', async () => {
+  const response = await send(await administrator(), {
+    name: ' ci of dragon ',
+    scope: ['locks:write', 'sync'],
+    expires: '2h',
+    workspaces: ` ${game}, `,
   });
+  expect(response.status).toBe(200);
+  const token = secretIn(response.text);
+  expect((await service.ask('GET', `/v1/workspaces/${game}/locks`, { token })).status).toBe(200);
+  const [made, ...more] = await named('ci of dragon');
+  expect(more).toEqual([]);
+  expect(made).toMatchObject({ state: 'active', scopes: ['locks:write', 'sync'], workspaces: [game] });
+  expect(Date.parse(made?.expires_at ?? '') - Date.parse(made?.created_at ?? '')).toBe(2 * 3_600_000);
+  const { entries } = await readAudit(service.storage, { limit: 1 });
+  const detail = { token: made?.id, name: 'ci of dragon' };
+  expect(entries).toMatchObject([{ actor: 'root', action: 'token.created', address: '127.0.0.1', detail }]);
 });
 
 test.each([

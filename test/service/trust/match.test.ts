@@ -50,34 +50,32 @@ function without(claims: Claims, name: string): Claims {
   return others;
 }
 
-describe('a matching trust rule', () => {
-  test.each<readonly [reason: string, rule: TrustRule, claims: Claims]>([
-    ['that matches all fields of the rule', release, mainJob],
-    [
-      'of a renamed repository with the same id',
-      release,
-      {
-        ...mainJob,
-        repository: 'octo/game-2',
-        workflow_ref: 'octo/game-2/.github/workflows/release.yml@refs/heads/main',
-        sub: 'repo:octo@45/game-2@123:environment:production',
-      },
-    ],
-    ['of a pull request if the rule names the event', pullRequests, pullRequest],
-    [
-      'of another repository of the owner with the custom property',
-      assets,
-      { ...assetJob, repository: 'octo/film', repository_id: '124', repo_property_team: 'art' },
-    ],
-    ['of Enterprise Server', onEnterprise, mainJob],
-    ['of GitLab', onGitLab, gitlabJob],
-    ['of Buildkite', onBuildkite, buildkiteJob],
-  ])('trusts a job %s', (_, rule, claims) => {
-    expect(matchTrustRules([rule], rule.issuer, claims)).toEqual({
-      kind: 'trusted',
-      rule,
-      scopes: ['sync', 'locks:write'],
-    });
+test.each<readonly [reason: string, rule: TrustRule, claims: Claims]>([
+  ['that matches all fields of the rule', release, mainJob],
+  [
+    'of a renamed repository with the same id',
+    release,
+    {
+      ...mainJob,
+      repository: 'octo/game-2',
+      workflow_ref: 'octo/game-2/.github/workflows/release.yml@refs/heads/main',
+      sub: 'repo:octo@45/game-2@123:environment:production',
+    },
+  ],
+  ['of a pull request if the rule names the event', pullRequests, pullRequest],
+  [
+    'of another repository of the owner with the custom property',
+    assets,
+    { ...assetJob, repository: 'octo/film', repository_id: '124', repo_property_team: 'art' },
+  ],
+  ['of Enterprise Server', onEnterprise, mainJob],
+  ['of GitLab', onGitLab, gitlabJob],
+  ['of Buildkite', onBuildkite, buildkiteJob],
+])('a matching trust rule trusts a job %s', (_, rule, claims) => {
+  expect(matchTrustRules([rule], rule.issuer, claims)).toEqual({
+    kind: 'trusted',
+    rule,
+    scopes: ['sync', 'locks:write'],
   });
 });
 
@@ -162,19 +160,17 @@ describe('the logged reason for a refusal', () => {
   });
 });
 
-describe('the scopes of a job', () => {
-  const rule: TrustRule = { ...anyJob, scopes: ['sync', 'locks:write'] };
+const rule: TrustRule = { ...anyJob, scopes: ['sync', 'locks:write'] };
 
-  test.each<readonly [requested: readonly Scope[], decided: unknown]>([
-    [[], { kind: 'trusted', rule, scopes: ['sync', 'locks:write'] }],
-    [['sync'], { kind: 'trusted', rule, scopes: ['sync'] }],
-    [['locks:read'], { kind: 'trusted', rule, scopes: ['locks:read'] }],
-    [['locks:write', 'sync'], { kind: 'trusted', rule, scopes: ['sync', 'locks:write'] }],
-    [['locks:admin'], { kind: 'invalid-scope', reason: expect.stringContaining('requested locks:admin') }],
-    [['sync', 'hooks:write'], { kind: 'invalid-scope', reason: expect.stringContaining(rule.id) }],
-  ])('are at most those of its rule if it requests %j', (requested, decided) => {
-    expect(matchTrustRules([rule], github, mainJob, requested)).toEqual(decided);
-  });
+test.each<readonly [requested: readonly Scope[], decided: unknown]>([
+  [[], { kind: 'trusted', rule, scopes: ['sync', 'locks:write'] }],
+  [['sync'], { kind: 'trusted', rule, scopes: ['sync'] }],
+  [['locks:read'], { kind: 'trusted', rule, scopes: ['locks:read'] }],
+  [['locks:write', 'sync'], { kind: 'trusted', rule, scopes: ['sync', 'locks:write'] }],
+  [['locks:admin'], { kind: 'invalid-scope', reason: expect.stringContaining('requested locks:admin') }],
+  [['sync', 'hooks:write'], { kind: 'invalid-scope', reason: expect.stringContaining(rule.id) }],
+])('the scopes of a job are at most those of its rule if it requests %j', (requested, decided) => {
+  expect(matchTrustRules([rule], github, mainJob, requested)).toEqual(decided);
 });
 
 describe('a job with several candidate rules', () => {
@@ -197,23 +193,21 @@ describe('a job with several candidate rules', () => {
   });
 });
 
-describe('rule matching', () => {
-  const rules = [release, pullRequests];
-  const jobs = [mainJob, pullRequest];
+const rules = [release, pullRequests];
+const jobs = [mainJob, pullRequest];
 
-  test('refuses a job if any claim of the rule has another value', () => {
-    const cases = rules.flatMap((rule, index) =>
-      Object.keys(rule.claims).map((name) => ({ rule, job: jobs[index], name })),
-    );
-    fc.assert(
-      fc.property(
-        fc.constantFrom(...cases),
-        fc.oneof(fc.string({ unit: 'binary' }), fc.anything()),
-        ({ rule, job, name }, value) => {
-          fc.pre(value !== rule.claims[name]);
-          expect(matchTrustRules([rule], github, { ...job, [name]: value }).kind).toBe('refused');
-        },
-      ),
-    );
-  });
+test('a job is refused if any claim of the rule has another value', () => {
+  const cases = rules.flatMap((rule, index) =>
+    Object.keys(rule.claims).map((name) => ({ rule, job: jobs[index], name })),
+  );
+  fc.assert(
+    fc.property(
+      fc.constantFrom(...cases),
+      fc.oneof(fc.string({ unit: 'binary' }), fc.anything()),
+      ({ rule, job, name }, value) => {
+        fc.pre(value !== rule.claims[name]);
+        expect(matchTrustRules([rule], github, { ...job, [name]: value }).kind).toBe('refused');
+      },
+    ),
+  );
 });
