@@ -8,21 +8,6 @@ interface Claimed {
   readonly claimId: string;
 }
 
-/** Renews the claim and records the progress. False if the work was taken over, finished or removed. */
-export async function renewClaim(
-  { claim, now }: Storage,
-  table: 'syncs' | 'deliveries',
-  { id, claimId }: Claimed,
-  progress: Readonly<Record<string, number>> = {},
-): Promise<boolean> {
-  const columns = Object.entries(progress).map(([name, value]) => sql`, ${sql.ref(name)} = ${value}`);
-  const { numAffectedRows = 0n } = await claim((db) =>
-    sql`update ${sql.table(table)} set claimed_until = ${claimedUntil(now)} ${sql.join(columns, sql` `)}
-      where id = ${id} and claimed_by = ${claimId}`.execute(db),
-  );
-  return numAffectedRows > 0n;
-}
-
 /**
  * Ends the claim at once, so that another instance can continue the work. Syncs count attempts when they are claimed,
  * so an attempt that a stopping service interrupts is subtracted. Deliveries count finished attempts.

@@ -173,6 +173,20 @@ export type SyncEnd =
     }
   | { readonly kind: 'failed'; readonly error: string };
 
+export type SyncProgress = Partial<ReturnType<typeof countsOf>>;
+
+/** Renews the claim and records the progress. False if the sync was taken over, finished or removed. */
+export async function renewClaim({ claim, now }: Storage, { id, claimId }: ClaimedSync, progress: SyncProgress) {
+  const { numUpdatedRows } = await claim((db) =>
+    db
+      .updateTable('syncs')
+      .set({ ...progress, claimed_until: claimedUntil(now) })
+      .where((where) => where.and({ id, claimed_by: claimId }))
+      .executeTakeFirst(),
+  );
+  return numUpdatedRows > 0n;
+}
+
 /** Returns the finished row; undefined if this instance no longer has the claim. */
 export async function finishSync(
   db: Database,

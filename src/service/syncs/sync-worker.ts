@@ -2,13 +2,22 @@ import type { Logger } from 'pino';
 import { type Duration, milliseconds } from '../../interface/duration.ts';
 import type { Git } from '../git/git.ts';
 import { GitError } from '../git/git-error.ts';
-import { endClaim, keepClaim, renewClaim } from '../runtime/claim.ts';
+import { endClaim, keepClaim } from '../runtime/claim.ts';
 import type { FreeDisk } from '../runtime/free-disk.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import { startWorker, type WorkerOptions } from '../runtime/worker.ts';
 import type { Database, Storage } from '../storage/storage.ts';
 import { remoteOf } from '../workspaces/remotes.ts';
-import { type ClaimedSync, claimSync, countsOf, type FetchObjects, maxSyncAttempts, type SyncEnd } from './queue.ts';
+import {
+  type ClaimedSync,
+  claimSync,
+  countsOf,
+  type FetchObjects,
+  maxSyncAttempts,
+  renewClaim,
+  type SyncEnd,
+  type SyncProgress,
+} from './queue.ts';
 import { recordSync } from './record-sync.ts';
 
 /**
@@ -26,8 +35,6 @@ interface SyncRunParts {
   readonly metrics: Metrics;
   readonly log: Logger;
 }
-
-type Progress = Partial<ReturnType<typeof countsOf>>;
 
 interface SyncWorkerOptions extends SyncRunParts, Pick<WorkerOptions<unknown>, 'onError'> {
   readonly freeDisk: Pick<FreeDisk, 'isLow'>;
@@ -62,8 +69,8 @@ export function startSyncs({ freeDisk, onError, ...parts }: SyncWorkerOptions) {
 /** Runs a claimed sync. If the service stops or the claim is lost, the next instance that claims it continues. */
 export async function runSync(parts: SyncRunParts, sync: ClaimedSync, stopping: AbortSignal): Promise<void> {
   const { storage, metrics, log } = parts;
-  let progress: Progress = {};
-  const claim = keepClaim(() => renewClaim(storage, 'syncs', sync, progress), renewEveryMs, stopping);
+  let progress: SyncProgress = {};
+  const claim = keepClaim(() => renewClaim(storage, sync, progress), renewEveryMs, stopping);
   const about = { sync: sync.id, workspace: sync.workspace, branch: sync.branch };
   metrics.syncsRunning.inc();
   try {
@@ -90,7 +97,7 @@ async function fetchBranchAndObjects(
   { git, fetchObjects, allowFileRemotes, syncTimeout }: SyncRunParts,
   sync: ClaimedSync,
   signal: AbortSignal,
-  onProgress: (progress: Progress) => void,
+  onProgress: (progress: SyncProgress) => void,
 ): Promise<SyncEnd> {
   const { workspace, branch, lfs: settings, exhausted } = sync;
   try {

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { TargetCheck } from '../outbound/target.ts';
 import type { HookEventOccurrence } from '../outbox/event.ts';
-import { endClaim, keepClaim, renewClaim } from '../runtime/claim.ts';
+import { endClaim } from '../runtime/claim.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import { startWorker, type WorkerOptions } from '../runtime/worker.ts';
 import type { Storage } from '../storage/storage.ts';
@@ -14,7 +14,7 @@ import {
   dueHooks,
   settleDelivery,
 } from './delivery-queue.ts';
-import { type DeliveryRequest, deliveryRequest } from './formats.ts';
+import { deliveryRequest } from './formats.ts';
 
 interface DeliveryParts {
   readonly storage: Storage;
@@ -59,22 +59,20 @@ export function startDeliveries({ pollMs, onError, options, ...parts }: Delivery
   return worker;
 }
 
-const defaultOptions = { timeoutMs: 15_000, renewEveryMs: 10_000, schedule: nextAttemptAfter };
+/** An attempt ends long before its claim, which is not renewed. */
+const defaultOptions = { timeoutMs: 15_000, schedule: nextAttemptAfter };
 
 /** Makes one attempt at a claimed delivery and records its result. Undefined if the attempt does not count. */
 export async function runDelivery(
   { storage, targets, metrics, log }: DeliveryParts,
   delivery: ClaimedDelivery,
   stopping: AbortSignal,
-  { timeoutMs, renewEveryMs, schedule } = defaultOptions,
+  { timeoutMs, schedule } = defaultOptions,
 ): Promise<DeliveryEnd | undefined> {
-  function attempt(request: DeliveryRequest): Promise<DeliveryResult> {
-    const claim = keepClaim(() => renewClaim(storage, 'deliveries', delivery), renewEveryMs, stopping);
-    return deliver(request, { check: targets, timeoutMs, signal: claim.signal }).finally(claim.end);
-  }
   const event = eventIn(delivery);
   const request = event && deliveryRequest(delivery.hook, event, new Date(delivery.claimedAt));
-  const end = request === undefined ? damaged : endOf(await attempt(request), delivery, schedule);
+  const limits = { check: targets, timeoutMs, signal: stopping };
+  const end = request === undefined ? damaged : endOf(await deliver(request, limits), delivery, schedule);
   if (end === undefined) {
     await endClaim(storage, 'deliveries', delivery);
     return undefined;

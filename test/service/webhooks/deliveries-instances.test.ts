@@ -1,12 +1,8 @@
-import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
-import { claimMs, endAllClaims, endClaim, renewClaim } from '../../../src/service/runtime/claim.ts';
+import { endAllClaims, endClaim } from '../../../src/service/runtime/claim.ts';
 import type { ClaimedDelivery, DeliveryEnd } from '../../../src/service/webhooks/delivery-queue.ts';
 import { databaseKinds } from '../../support/databases.ts';
-import { silence } from '../../support/other-servers/responses.ts';
-import { changeRows, findRows } from '../../support/stored-rows.ts';
-import { receiver, startDeliveryWorkers } from './delivering.ts';
-import { patient } from './hooked-service.ts';
+import { findRows } from '../../support/stored-rows.ts';
 import { claimNext, hookedStorage } from './hooked-storage.ts';
 
 describe.each(databaseKinds)('deliveries of several instances on $name', (kind) => {
@@ -44,46 +40,10 @@ describe.each(databaseKinds)('deliveries of several instances on $name', (kind) 
     expect(await waiting()).toBe(0);
   });
 
-  /** An attempt that never ends, with a claim that is often renewed. */
-  async function endlessAttempt() {
-    const target = await receiver();
-    target.behave(silence);
-    await due({ url: target.url() });
-    startDeliveryWorkers(storage, { options: { timeoutMs: 600_000, renewEveryMs: 20 } });
-    await target.nextDelivery();
-    return target;
-  }
-
-  test('a long attempt keeps its claim', async () => {
-    const target = await endlessAttempt();
-    const claimedUntil = async () => (await deliveries())[0]?.claimed_until ?? 0;
-    const until = await claimedUntil();
-    await changeRows(storage, 'deliveries', { claimed_until: sql`${sql.ref('claimed_until')} - ${claimMs / 2}` });
-    await expect.poll(claimedUntil, patient).toBeGreaterThan(until - claimMs / 4);
-    expect(target.deliveries).toHaveLength(1);
-  });
-
-  test('an attempt is canceled after its claim was taken over, and its result does not count', async () => {
-    const target = await endlessAttempt();
-    const another = { claimed_by: 'another instance', claimed_until: 8_000_000_000_000 };
-    await setDeliveries(another);
-    await expect.poll(() => target.sockets.size).toBe(0);
-    expect(await deliveries()).toMatchObject([{ ...another, attempts: 0 }]);
-  });
-
-  test('a claim is renewed only while it is held, and not after it was taken over, settled or ended', async () => {
-    await due({ paths: ['a', 'b'] });
-    const renew = (claimed: ClaimedDelivery) => renewClaim(storage, 'deliveries', claimed);
-    const first = await claim();
-    expect(await renew(first)).toBe(true);
-    await endClaims();
-    const second = await claim();
-    expect([second.id, second.attempts, await renew(first)]).toEqual([first.id, 0, false]);
-    await settle(second, { kind: 'delivered' });
-    expect(await renew(second)).toBe(false);
+  test('a delivery whose claim was ended is claimed again', async () => {
+    await due();
     const ended = await claim();
     await endClaim(storage, 'deliveries', ended);
-    expect(await renew(ended)).toBe(false);
     expect((await claim()).id).toBe(ended.id);
   });
 

@@ -52,7 +52,7 @@ export async function receiver(...options: Parameters<typeof startWebhookReceive
 }
 
 /** Retries at once, and without end. */
-const impatient: DeliveryOptions = { timeoutMs: 10_000, renewEveryMs: 10_000, schedule: () => 0 };
+const impatient: DeliveryOptions = { timeoutMs: 10_000, schedule: () => 0 };
 
 interface Options {
   readonly options?: Partial<DeliveryOptions>;
