@@ -1,4 +1,5 @@
 import type { KnownLock } from '../client/known-lock.ts';
+import { listOnPaths } from '../client/lists.ts';
 import { ServiceError } from '../client/service-error.ts';
 import { CommandError } from '../command/command.ts';
 import type { Ttl } from '../interface/duration.ts';
@@ -11,11 +12,13 @@ import type { RemoteService } from './connect.ts';
 type CheckedPath = Awaited<ReturnType<typeof checkLocks>>[number];
 
 export async function checkLocks({ client, workspace, within }: RemoteService, paths: readonly LockPath[]) {
-  const [owner, locks] = await Promise.all([
+  const [owner, { items, incomplete }] = await Promise.all([
     client.getOwner(within()),
-    client.checkPaths({ workspace, paths }, within()),
+    listOnPaths(client, workspace, paths, within()),
   ]);
-  const byPath = new Map<string, KnownLock>(locks.map((lock) => [lock.path, lock]));
+  // A path may be locked, although the list lacks it.
+  if (incomplete !== undefined) throw new CommandError(incomplete);
+  const byPath = new Map<string, KnownLock>(items.map((lock) => [lock.path, lock]));
   return [...new Set(paths)].map((path) => {
     const lock = byPath.get(path);
     const status = lock === undefined ? 'free' : lock.owner === owner ? 'yours' : 'theirs';

@@ -17,7 +17,6 @@ export function createEndpoints(baseUrl: URL) {
     lockWithSlashes: (workspace: WorkspaceId, path: LockPath) => below(workspace, 'locks', asSegments(path)),
     // Its id may come from the output of another job.
     lease: (workspace: WorkspaceId, lease: string) => below(workspace, 'leases', encodeURIComponent(lease)),
-    check: (workspace: WorkspaceId) => below(workspace, 'check'),
     queue: (workspace: WorkspaceId) => below(workspace, 'queue'),
     hooks: (workspace: WorkspaceId) => below(workspace, 'hooks'),
   };

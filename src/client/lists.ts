@@ -1,10 +1,10 @@
 import type { LockPath } from '../interface/lock-path.ts';
 import type { WorkspaceId } from './access.ts';
 import { inParallel } from './in-parallel.ts';
-import { asArray, asObject, firstName, isArray, type Json, type JsonObject, nameIn } from './json.ts';
+import { asObject, firstName, type Json, type JsonObject, nameIn } from './json.ts';
 import { type FoundLock, type KnownLock, readListedLock } from './known-lock.ts';
 import { type List, readPages } from './pages.ts';
-import { expectFound, expectResource } from './refusal.ts';
+import { expectFound } from './refusal.ts';
 import { type CallLimits, type ClientContext, expectSuccess } from './request.ts';
 import { type ClientResponse, objectIn } from './response.ts';
 import { plainName } from './sanitizer.ts';
@@ -32,11 +32,6 @@ interface LockListRequest {
   /** Only the lock on this path, only locks with this path prefix, or only those of this owner. */
   readonly filter?: LockFilter | undefined;
   readonly once?: boolean | undefined;
-}
-
-interface CheckPathsRequest {
-  readonly workspace: WorkspaceId;
-  readonly paths: readonly LockPath[];
 }
 
 export interface LockFilter {
@@ -75,20 +70,6 @@ export const createLists = (context: ClientContext) => ({
     return { items: items.filter(isWanted), incomplete };
   },
 
-  /** The locks on the paths, of our service. */
-  async checkPaths({ workspace, paths }: CheckPathsRequest, within: CallLimits): Promise<readonly KnownLock[]> {
-    const target = context.endpoints.check(workspace);
-    const found: KnownLock[] = [];
-    const expect = expectResource('list of locks', ({ locks }) => isArray(locks));
-    await inParallel(inParts([...new Set(paths)]), async (some) => {
-      const body = { paths: some };
-      const { response } = expectSuccess(await context.call({ method: 'POST', target, body, expect }, within));
-      const { locks } = objectIn(response);
-      found.push(...asArray(locks).flatMap((entry) => readListedLock(entry, response.sanitizer) ?? []));
-    });
-    return found;
-  },
-
   async getOwner(within: CallLimits): Promise<string> {
     const expect = expectFound(ownerIn, 'it does not name the owner of the token');
     const target = context.endpoints.token;
@@ -96,14 +77,6 @@ export const createLists = (context: ClientContext) => ({
     return ownerIn(response) ?? '';
   },
 });
-
-/** The service accepts bodies up to 1 MiB, and paths up to 1 KiB. */
-const maxPaths = 500;
-
-const inParts = (paths: readonly LockPath[]): readonly (readonly LockPath[])[] =>
-  Array.from({ length: Math.ceil(paths.length / maxPaths) }, (_, part) =>
-    paths.slice(part * maxPaths, (part + 1) * maxPaths),
-  );
 
 const ownerIn = (response: ClientResponse): string | undefined => nameIn(objectIn(response)['owner']);
 

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { checkPaths } from '../../src/cli/check.ts';
 import type { RemoteService } from '../../src/cli/connect.ts';
 import { releaseRemoteLocks } from '../../src/cli/release.ts';
 import { takeLocks } from '../../src/cli/take.ts';
@@ -346,6 +347,12 @@ describe('lock, over HTTP', () => {
       released: [],
       problems: [`a may not have been released. ${error.message}`],
     });
+  });
+
+  test('does not call a path free that an incomplete list lacks', async () => {
+    const incomplete = 'The list of locks may be incomplete.';
+    const remote = remoteOf('ada', () => ({ listLocks: async () => ({ items: [], incomplete }) }));
+    await expect(checkPaths(remote, [lockPath('a')])).rejects.toThrow(incomplete);
   });
 
   test('releases only the lock that it has seen, and not a newer one, even with --force', async () => {

@@ -4,7 +4,6 @@ import { bearerOf } from '../access/caller.ts';
 import { type ApiResponse, jsonApiResponse, unavailable } from '../contract/response.ts';
 import type { Environment } from '../http/context.ts';
 import { type Bearer, maySee } from '../tokens/tokens.ts';
-import { addCheckRoute } from './check.ts';
 import { addHookRoutes } from './hooks.ts';
 import { addLeaseRoutes } from './leases.ts';
 import { addLockListRoute } from './lock-list.ts';
@@ -36,7 +35,6 @@ const allRoutes = [
   addLockListRoute,
   addLockRoutes,
   addLeaseRoutes,
-  addCheckRoute,
   addQueueRoutes,
   addHookRoutes,
   addHealthRoutes,

@@ -37,7 +37,6 @@ const rows: readonly Row[] = [
   ['getLease', 'GET', '/v1/workspaces/{id}/leases/{lease}', 'locks:read', 404],
   ['renewLease', 'POST', '/v1/workspaces/{id}/leases/{lease}/renew', 'locks:write', 415, { ttl: '1h' }],
   ['endLease', 'DELETE', '/v1/workspaces/{id}/leases/{lease}', 'locks:write', 204],
-  ['checkPaths', 'POST', '/v1/workspaces/{id}/check', 'locks:read', 415, { paths: ['a'] }],
   ['listQueue', 'GET', '/v1/workspaces/{id}/queue', 'locks:read', 200],
   ['askForLock', 'POST', '/v1/workspaces/{id}/queue', 'locks:write', 415, { path: 'a' }],
   ['withdrawRequest', 'DELETE', '/v1/workspaces/{id}/queue', 'locks:write', 404],

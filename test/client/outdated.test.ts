@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { knowsNoRoute } from '../../src/client/service-error.ts';
 import { json, page, problem } from '../support/other-servers/responses.ts';
-import { clientOf, errorOf, game, hero, lockPath, ttl, unmarked } from './test-client.ts';
+import { clientOf, game, hero, ofKind, ttl, unmarked } from './test-client.ts';
 
 const outdated = {
   path: 'Content/Hero.uasset',
@@ -42,32 +42,12 @@ test('a lock that is granted on an outdated file is reported', async () => {
   expect(compared).toEqual([{ outdated: [read], as_of: null }]);
 });
 
-test('five hundred paths are checked with one request, more with several', async () => {
-  const paths = Array.from({ length: 1_001 }, (_, index) => lockPath(`a${index}`));
-  const locks = [{ path: 'a1', owner: 'ada' }, { path: 'a2', owner: 'bo' }, {}];
-  const { server, client } = await clientOf(json(200, { locks }));
-  const checked = await client.checkPaths({ workspace: game, paths: paths.slice(0, 500) }, client.within());
-  expect(checked.map(({ owner }) => owner)).toEqual(['ada', 'bo']);
-  expect(server.requests).toHaveLength(1);
-  await client.checkPaths({ workspace: game, paths }, client.within());
-  const lengths = server.requests.slice(1).map(({ body }) => JSON.parse(body).paths.length);
-  expect(lengths.sort()).toEqual([1, 500, 500]);
-});
-
-test('the longest paths fit into the body limit of the service', async () => {
-  const paths = Array.from({ length: 1_000 }, (_, index) => lockPath(`${index}`.padEnd(1_024, 'a')));
-  const { server, client } = await clientOf(json(200, { locks: [] }));
-  await client.checkPaths({ workspace: game, paths }, client.within());
-  expect(Math.max(...server.requests.map(({ body }) => Buffer.byteLength(body)))).toBeLessThan(1_024 * 1_024);
-  expect(server.requests.flatMap(({ body }) => JSON.parse(body).paths)).toHaveLength(1_000);
-});
-
-test('distinguishes a service without this request from one that fails', async () => {
+test('distinguishes a service without leases from one that fails', async () => {
+  const lease = { ...request, lease: 'l'.repeat(16), paths: [hero], count: 1 } as const;
   const { client } = await clientOf(page(404), unmarked);
-  expect(knowsNoRoute(await errorOf(client.checkPaths({ workspace: game, paths: [hero] }, client.within())))).toBe(
-    true,
-  );
+  const unknown = ofKind(await client.putLease(lease, client.within()), 'failed');
+  expect(knowsNoRoute(unknown.error)).toBe(true);
   const failing = (await clientOf(problem(403, { detail: 'No.' }))).client;
-  const error = await errorOf(failing.checkPaths({ workspace: game, paths: [hero] }, failing.within()));
+  const { error } = ofKind(await failing.putLease(lease, failing.within()), 'failed');
   expect([knowsNoRoute(error), error.message]).toEqual([false, expect.stringMatching(/^No/)]);
 });
