@@ -11,7 +11,6 @@ import { attemptMs, createSchedule } from '../locks/renewal/schedule.ts';
 import { isGone } from './renewal/processes.ts';
 import type { RenewalTask } from './renewal/start.ts';
 import { errorText } from './report/outcome.ts';
-import { createSecretRedactor } from './report/redact.ts';
 import { connect } from './step/context.ts';
 import type { RunToCancel } from './step/github.ts';
 
@@ -33,13 +32,10 @@ async function renew({
   ...task
 }: RenewalTask): Promise<void> {
   Object.assign(process.env, task.proxies);
-  const { credentials } = connection;
-  const token = credentials.kind === 'static' ? credentials.token : undefined;
-  const { redact, add } = createSecretRedactor([token, cancels?.token].filter((secret) => secret !== undefined));
-  const ledger = openLedger(ledgerFile, redact);
+  const ledger = openLedger(ledgerFile);
   const requestTimeoutMs = Math.min(milliseconds(connection.requestTimeout), attemptMs(milliseconds(ttl)));
   const requestTimeout = { seconds: requestTimeoutMs / 1_000 };
-  const reporter = { log: silentLog, mask: add };
+  const reporter = { log: silentLog, mask: () => undefined };
   const recordInLedger = createRecorder(ledger, silentLog);
   const client = connect({ ...connection, retries, requestTimeout }, origin, reporter, {
     marks: marksIn(ledger, recordInLedger, connection.baseUrl),

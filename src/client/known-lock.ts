@@ -7,7 +7,11 @@ import { type ClientResponse, headerOf, objectIn } from './response.ts';
 import { plainName, type Sanitizer } from './sanitizer.ts';
 import { timestampIn } from './time.ts';
 
-export const etagOf = (response: ClientResponse): string | undefined => strongEtag(headerOf(response, 'etag'));
+/** Weak tags (W/"…") never match an If-Match, RFC 9110 section 13.1.1: some servers add one to every response. */
+export function etagOf(response: ClientResponse): string | undefined {
+  const etag = headerOf(response, 'etag');
+  return etag === undefined || etag.startsWith('W/') || etag === '*' ? undefined : response.sanitizer.data(etag);
+}
 
 export type KnownLock = Readonly<ReturnType<typeof readLock>>;
 
@@ -129,10 +133,6 @@ function nameLike(pattern: RegExp, json: Json | undefined): string | undefined {
   const name = nameIn(json);
   return name !== undefined && pattern.test(name) ? name : undefined;
 }
-
-/** Weak tags (W/"…") never match an If-Match, RFC 9110 section 13.1.1: some servers add one to every response. */
-const strongEtag = (etag: string | undefined): string | undefined =>
-  etag === undefined || etag.startsWith('W/') || etag === '*' ? undefined : etag;
 
 /** Some services omit the quotes in a body. */
 function etagIn(lock: JsonObject): string | undefined {

@@ -1,4 +1,4 @@
-import { appendFile, readFile, rm, stat, truncate } from 'node:fs/promises';
+import { appendFile, rm, stat, truncate } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -8,14 +8,14 @@ import { type Ledger, ledgerFile, openLedger } from '../../src/locks/ledger/ledg
 import { lockPath, workspaceId } from '../client/test-client.ts';
 import { leaveOut } from '../support/left-out.ts';
 import { folderOfTests } from '../support/temporary-folder.ts';
-import { addressOf, asItIs, at, grantOf, intentOf, lockOf, place } from './samples.ts';
+import { addressOf, at, grantOf, intentOf, lockOf, place } from './samples.ts';
 
 const folder = folderOfTests();
 let count = 0;
 
-function freshLedger(redact = asItIs): Ledger {
+function freshLedger(): Ledger {
   count += 1;
-  return openLedger(ledgerFile(join(folder, String(count))), redact);
+  return openLedger(ledgerFile(join(folder, String(count))));
 }
 
 const proofOf = (id?: string) => (id === undefined ? {} : { id, etag: `"${id}"` });
@@ -47,8 +47,8 @@ describe('the ledger file', () => {
         const { file, append } = freshLedger();
         const entries = texts.map((each): Entry => ({ kind: 'unrenewed', ...place, step: each, at, reason: each }));
         append(...entries.slice(0, 1));
-        openLedger(file, asItIs).append(...entries.slice(1));
-        expect(openLedger(file, asItIs).read()).toEqual({ entries, problem: undefined });
+        openLedger(file).append(...entries.slice(1));
+        expect(openLedger(file).read()).toEqual({ entries, problem: undefined });
       }),
       { numRuns: 50 },
     );
@@ -71,7 +71,7 @@ describe('the ledger file', () => {
 
   test('has no entries if it is missing, and a problem if it cannot be read', () => {
     expect(freshLedger().read()).toEqual({ entries: [], problem: undefined });
-    const unreadable = openLedger(folder, asItIs).read();
+    const unreadable = openLedger(folder).read();
     expect(unreadable).toEqual({ entries: [], problem: expect.stringMatching(/cannot be read \(EISDIR: .*\)\.$/) });
   });
 
@@ -101,20 +101,6 @@ describe('the ledger file', () => {
       entries: [grant('a', '1'), ended('a')],
       problem: `8 lines of the ledger in ${ledger.file} cannot be read.`,
     });
-  });
-
-  test('hides secrets in texts from the service, but leaves the texts of the action unchanged', async () => {
-    const { file, append, read } = freshLedger((value) => value.replaceAll('hero', '***'));
-    const says = (word: string) => ({ owner: word, ...proofOf(word) });
-    const ours = intentOf('hero', { key: 'hero', step: 'hero' });
-    const renewal = (word: string): readonly Entry[] => [
-      { kind: 'lost', ...addressOf('hero'), step: 's', at, key: 'hero', holder: { owner: word } },
-      { kind: 'unrenewed', ...place, step: 's', at, reason: word },
-    ];
-    append(ours, grantOf('hero', { lock: lockOf('hero', says('hero')) }), ended('hero', 'hero'), ...renewal('hero'));
-    const granted = grantOf('hero', { lock: lockOf('hero', says('***')) });
-    expect(read().entries).toEqual([ours, granted, ended('hero', '***'), ...renewal('***')]);
-    expect(await readFile(file, 'utf8')).toContain('"hero"');
   });
 });
 

@@ -6,8 +6,7 @@ import type { RawInputs } from './table.ts';
 
 /** The inputs of a `check` or `unlock`, with the service and workspace of this job's locks as far as there is only one. */
 export function withJobWorkspace(raw: RawInputs, temporaryFolder: string): RawInputs {
-  // The ledger is only read, so nothing needs to be redacted.
-  const ledger = openLedger(ledgerFile(temporaryFolder), (text) => text);
+  const ledger = openLedger(ledgerFile(temporaryFolder));
   // Unreadable locks are reported for their own input.
   const handoff = raw.locks === '' ? parseHandoffFile(raw['locks-file']) : parseHandoff(raw.locks);
   const given = parseBaseUrl(raw['base-url'], true, '');

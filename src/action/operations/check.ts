@@ -1,7 +1,5 @@
 import { formatNumber, joinFirst, pluralize } from '../../interface/format.ts';
 import { byPath } from '../../interface/lock-path.ts';
-import type { Redact } from '../../interface/redact.ts';
-import { lockJson } from '../../locks/ledger/ledger.ts';
 import { lossText } from '../../locks/messages.ts';
 import type { OurLock, OwnLock } from '../../locks/ownership.ts';
 import type { TaskOf } from '../inputs/task.ts';
@@ -19,7 +17,7 @@ interface CheckResult extends PathResult {
 
 /** Fails unless every lock is verified to be still held. Changes nothing in the service or the ledger. */
 export async function check(context: Context, task: TaskOf<'check'>): Promise<Outcome> {
-  const { client, redact } = context;
+  const { client } = context;
   const { workspace, selection } = task;
   const { locks, gap } = locksToCheck(context, task);
   // An empty list in the input is intentional. A job without any lock has probably lost its ledger.
@@ -35,7 +33,7 @@ export async function check(context: Context, task: TaskOf<'check'>): Promise<Ou
   const outcome = resultsOutcome(results, { main: 'kept', begin, gap, now });
   return {
     ...outcome,
-    outputs: outputsOf(results, gap, redact),
+    outputs: outputsOf(results, gap),
     failures: [...outcome.failures, ...unclearTexts(results)],
   };
 }
@@ -83,13 +81,12 @@ export const unclearTexts = (results: readonly CheckResult[]): readonly string[]
   );
 
 /** There are no outputs if a lock can be neither confirmed nor called lost, unless another one is lost. */
-export function outputsOf(results: readonly CheckResult[], gap: string | undefined, redact: Redact): Outputs {
+export function outputsOf(results: readonly CheckResult[], gap: string | undefined): Outputs {
   const isLost = results.some(({ result }) => result === 'lost');
   const isUnknown = gap !== undefined || results.some(({ result }) => result === 'unknown');
   if (isUnknown && !isLost) return {};
   const kept = results
     .flatMap(({ path, kept: lock }) => (lock === undefined ? [] : { path, ...lock }))
     .toSorted(byPath);
-  const locks = locksOutput(kept, (entries) => lockJson(entries, redact));
-  return { status: isLost ? 'lost' : 'kept', count: String(kept.length), locks };
+  return { status: isLost ? 'lost' : 'kept', count: String(kept.length), locks: locksOutput(kept) };
 }

@@ -9,14 +9,13 @@ import { InputError } from '../inputs/table.ts';
 import type { TaskOf } from '../inputs/task.ts';
 import { resolvePaths } from '../paths/resolve-paths.ts';
 import type { FileAnnotation, Outcome } from '../report/outcome.ts';
-import { redactedJson } from '../report/redact.ts';
 import { holderTable, locksOutput } from '../report/results.ts';
 import { type Context, defaultLimits } from '../step/context.ts';
 import { jobLocksIn } from './job-locks.ts';
 
 /** Lists the locks of the workspace, of some paths or of the changed files, without those of ignored owners. */
 export async function listLocks(context: Context, task: TaskOf<'list-locks'>): Promise<Outcome> {
-  const { client, redact } = context;
+  const { client } = context;
   const { workspace, ignoredOwners, failIfLocked } = task;
   const within = defaultLimits(context);
   const { paths, among } = await pathsToList(task, context, within);
@@ -34,7 +33,7 @@ export async function listLocks(context: Context, task: TaskOf<'list-locks'>): P
     outputs: {
       status: locks.length > 0 ? 'locked' : failures.length > 0 ? undefined : 'free',
       count: String(locks.length),
-      locks: locksOutput(locks.map(asOutput), (entries) => redactedJson(entries, redact)),
+      locks: locksOutput(locks.map(asOutput)),
     },
     sentence: [sentence, ...failures].join(' '),
     lines: locks.map((lock) => heldText(lock.path, lock, now)),

@@ -2,10 +2,9 @@ import { writeFileSync } from 'node:fs';
 import type { PoolItem } from '../../client/leases.ts';
 import { errorMessage, formatNumber, joinFirst, pluralize } from '../../interface/format.ts';
 import { byPath } from '../../interface/lock-path.ts';
-import type { Redact } from '../../interface/redact.ts';
 import { acquireLocks } from '../../locks/acquire.ts';
 import type { Entry, Grant } from '../../locks/ledger/entry.ts';
-import { lockJson, locksFile, type Recorder } from '../../locks/ledger/ledger.ts';
+import { locksFile, type Recorder } from '../../locks/ledger/ledger.ts';
 import { type Blocked, unansweredText } from '../../locks/messages.ts';
 import { rollBack } from '../../locks/rollback.ts';
 import { createLockSession } from '../../locks/session.ts';
@@ -24,7 +23,7 @@ import { acquiredOutcome, alreadyHeldOutcome, LedgerFailure, notAcquiredOutcome 
 export async function lock(given: Context, task: TaskOf<'lock'>, renewer?: Renewer): Promise<Outcome> {
   const step = randomUuid();
   const context = { ...given, record: createStepRecorder(given) };
-  const { client, clock, signal, connection, record, redact, runner, saveState, log } = context;
+  const { client, clock, signal, connection, record, runner, saveState, log } = context;
   const { workspace, type, ttl, autoRelease } = task;
   const job = { service: connection.baseUrl, workspace, step };
   const now = (): string => new Date(client.serverNow()).toISOString();
@@ -79,13 +78,13 @@ export async function lock(given: Context, task: TaskOf<'lock'>, renewer?: Renew
     count: String(locks.length),
     holder: '',
     waited_seconds: String(Math.floor(result.waitedMs / 1_000)),
-    locks: locksOutput(locks, (entries) => lockJson(entries, redact)),
-    ...writeLocksFile(context, locksFile(runner.temporaryFolder, step), lockJson(locks, redact)),
+    locks: locksOutput(locks),
+    ...writeLocksFile(context, locksFile(runner.temporaryFolder, step), JSON.stringify(locks)),
     ...(pool !== undefined && { properties: propertiesOf(result.items) }),
   };
   // Set before the state: the next job needs them to release locks that outlive this one.
   context.setOutputs(outputs);
-  saveState('locks', stateOf({ kind: 'acquired', ...job, outlivesJob: !autoRelease, at: now() }, grants, redact));
+  saveState('locks', stateOf({ kind: 'acquired', ...job, outlivesJob: !autoRelease, at: now() }, grants));
   return acquiredOutcome(context, task, grants, result);
 }
 
@@ -161,11 +160,11 @@ function writeLocksFile({ log }: Context, file: string, locks: string): Outputs 
 }
 
 /** What the post-step needs if the ledger is gone. The first lock of a lease stands for all of them. */
-function stateOf(acquired: Entry, grants: readonly Grant[], redact: Redact): string {
+function stateOf(acquired: Entry, grants: readonly Grant[]): string {
   const { leased = [], single = [] } = Object.groupBy(grants, ({ lock }) => (lock.lease ? 'leased' : 'single'));
   let saved = '';
   for (const entry of [acquired, ...leased.slice(0, 1), ...single]) {
-    const next = `${saved}${lockJson(entry, redact)}\n`;
+    const next = `${saved}${JSON.stringify(entry)}\n`;
     if (!fitsVariable(next)) break;
     saved = next;
   }

@@ -25,7 +25,7 @@ export async function releaseStep(
   const { log, redact } = reporter;
   const cancelled = cancellation().signal;
   const { temporaryFolder, origin } = readRunner(process.env);
-  const ledger = openLedger(ledgerFile(temporaryFolder), redact);
+  const ledger = openLedger(ledgerFile(temporaryFolder));
   const ending = { ledger, clock: steadyClock, sleep };
   await endMain(ending, state('main'));
   // Renewal stops before any release, so that no lock is renewed after its release.

@@ -1,6 +1,6 @@
 import * as core from '@actions/core';
 import { errorMessage, formatNumber, pluralize, runName } from '../../interface/format.ts';
-import type { Redact } from '../../interface/redact.ts';
+import { createRedactor, type Redact } from '../../interface/redact.ts';
 import {
   type Cell,
   errorText,
@@ -12,7 +12,6 @@ import {
   outputNames,
   type Table,
 } from './outcome.ts';
-import { createSecretRedactor } from './redact.ts';
 
 /** Readers who unfold a group want an overview, not a thousand lines. */
 const maxGroupLines = 100;
@@ -133,6 +132,22 @@ export function createReporter(secrets: readonly string[]) {
       setOutputs(outputs);
       if (withSummary) await summarize(title, outcome);
       end(failures, annotations);
+    },
+  };
+}
+
+/** More than an hour: every 15 minutes, there is an API token and the identity token that it was exchanged for. */
+const maxAdded = 12;
+
+/** The secrets of a step: those of its inputs, and the tokens that are issued while it runs. */
+export function createSecretRedactor(secrets: readonly string[]) {
+  let redact = createRedactor(secrets);
+  let added: readonly string[] = [];
+  return {
+    redact: (text: string): string => redact(text),
+    add(secret: string): void {
+      added = [...added, secret].slice(-maxAdded);
+      redact = createRedactor([...secrets, ...added]);
     },
   };
 }

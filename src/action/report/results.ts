@@ -115,11 +115,11 @@ interface ListedLock {
 }
 
 /** The output `locks`, in its short form if it is too long. If that is too, the reporter leaves the output empty. */
-export function locksOutput(locks: readonly ListedLock[], asJson: (locks: readonly ListedLock[]) => string): string {
-  const complete = asJson(locks);
+export function locksOutput(locks: readonly ListedLock[]): string {
+  const complete = JSON.stringify(locks);
   if (fitsVariable(complete)) return complete;
   const short = locks.map(shortForm).filter((lock) => lock !== undefined);
-  return short.length === locks.length ? asJson(short) : complete;
+  return short.length === locks.length ? JSON.stringify(short) : complete;
 }
 
 /** The path and the proof. An ETag that is the quoted id is left out: without an ETag, a release sends that id. */

@@ -25,7 +25,7 @@ export function createContext(
   const runner = readRunner(process.env);
   const cancelled = cancellation(runner.worker);
   const compared: LockComparison[] = [];
-  const ledger = openLedger(ledgerFile(runner.temporaryFolder), reporter.redact);
+  const ledger = openLedger(ledgerFile(runner.temporaryFolder));
   const record = createRecorder(ledger, reporter.log);
   reporter.log.debug(`Service ${connection.baseUrl}, checkout ${runner.checkout}, ledger ${ledger.file}.`);
   return {

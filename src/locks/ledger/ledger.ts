@@ -2,7 +2,6 @@ import { appendFileSync, closeSync, fstatSync, mkdirSync, openSync, readFileSync
 import { dirname, join } from 'node:path';
 import type { MarksStore } from '../../client/marks.ts';
 import { errorMessage, pluralize } from '../../interface/format.ts';
-import type { Redact } from '../../interface/redact.ts';
 import { type Entry, readEntry } from './entry.ts';
 
 export const ledgerFile = (temporaryFolder: string): string => fileIn(temporaryFolder, 'ledger.jsonl');
@@ -14,13 +13,13 @@ export const locksFile = (temporaryFolder: string, step: string): string =>
 export type Ledger = ReturnType<typeof openLedger>;
 
 /** Requests of a job's steps and their results: an append-only file of lines. */
-export function openLedger(file: string, redact: Redact) {
+export function openLedger(file: string) {
   return {
     file,
     /** Throws if the lines cannot be written. After it returns, they are in the file. */
     append(...entries: readonly Entry[]): void {
       // A line break before each line as well as after it: a killed step may have left a truncated line.
-      const text = entries.map((entry) => `\n${lockJson(entry, redact)}\n`).join('');
+      const text = entries.map((entry) => `\n${JSON.stringify(entry)}\n`).join('');
       try {
         appendFileSync(file, text, { mode: 0o600 });
       } catch (error) {
@@ -119,15 +118,6 @@ export function createRecorder(ledger: Ledger, log: { warn(text: string): void }
     }
   };
 }
-
-/** Texts of a lock that the service sets. All others are copied from the request. */
-const fieldsOfService: ReadonlySet<string> = new Set(['id', 'etag', 'type', 'owner', 'origin', 'reason']);
-
-/** Formats locks or entries as JSON. Redacts secrets that the service may repeat in the fields that it sets. */
-export const lockJson = (value: unknown, redact: Redact): string =>
-  JSON.stringify(value, (name, member: unknown) =>
-    fieldsOfService.has(name) && typeof member === 'string' ? redact(member) : member,
-  );
 
 /** All steps of a job share the runner's temporary folder, which is emptied after the job. */
 const fileIn = (temporaryFolder: string, name: string): string => join(temporaryFolder, 'workspace-automation', name);

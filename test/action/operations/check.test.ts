@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { checkResult, outputsOf, unclearTexts } from '../../../src/action/operations/check.ts';
 import type { LookedUp } from '../../../src/action/operations/job-locks.ts';
 import { lockPath, hero as path } from '../../client/test-client.ts';
-import { asItIs, end, iso, knownLock, start } from '../../locks/samples.ts';
+import { end, iso, knownLock, start } from '../../locks/samples.ts';
 
 const minute = 60_000;
 const after = start + 65 * minute;
@@ -55,10 +55,10 @@ test('a check with an unclear lock has outputs only if another one is lost', () 
   const lost = { path, result: 'lost' } as const;
   const unclear = { path, result: 'unknown' } as const;
   const kept = { path, result: 'kept', kept: {} } as const;
-  expect(outputsOf([kept, unclear], undefined, asItIs)).toEqual({});
-  expect(outputsOf([kept], 'Part of the ledger cannot be read.', asItIs)).toEqual({});
-  expect(outputsOf([kept, unclear, lost], undefined, asItIs)).toMatchObject({ status: 'lost', count: '1' });
-  expect(outputsOf([kept], undefined, asItIs)).toMatchObject({ status: 'kept', count: '1' });
+  expect(outputsOf([kept, unclear], undefined)).toEqual({});
+  expect(outputsOf([kept], 'Part of the ledger cannot be read.')).toEqual({});
+  expect(outputsOf([kept, unclear, lost], undefined)).toMatchObject({ status: 'lost', count: '1' });
+  expect(outputsOf([kept], undefined)).toMatchObject({ status: 'kept', count: '1' });
 });
 
 test('the failures of a check group unclear locks by reason', () => {

@@ -7,7 +7,6 @@ import { endMain, identifyProcess, isGone, stopRenewal } from '../../../src/acti
 import { sleep, steadyClock } from '../../../src/client/time.ts';
 import type { RecordedProcess } from '../../../src/locks/ledger/entry.ts';
 import { openLedger } from '../../../src/locks/ledger/ledger.ts';
-import { asItIs } from '../../locks/samples.ts';
 import { leaveOut } from '../../support/left-out.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
@@ -67,7 +66,7 @@ const saved = (known: RecordedProcess): string => JSON.stringify(known);
 
 /** An empty ledger, and virtual time, which passes only in pauses. */
 function openContext(onPause: (pauses: number) => void = () => undefined) {
-  const ledger = openLedger(join(temporaryFolder(), 'ledger.jsonl'), asItIs);
+  const ledger = openLedger(join(temporaryFolder(), 'ledger.jsonl'));
   let [now, pauses] = [0, 0];
   return {
     ledger,

@@ -2,7 +2,6 @@ import { expect, test } from 'vitest';
 import { locksOutput } from '../../../src/action/report/results.ts';
 
 const maxLength = 30_000;
-const asJson = (entries: readonly object[]): string => JSON.stringify(entries);
 
 interface SomeLock {
   readonly path: string;
@@ -13,16 +12,16 @@ interface SomeLock {
 
 const locks = (count: number, of: (number: number) => Omit<SomeLock, 'path'>): readonly SomeLock[] =>
   Array.from({ length: count }, (_, number) => ({ path: `Content/${number}.uasset`, owner: 'ada', ...of(number) }));
-const outputOf = (some: readonly SomeLock[]) => JSON.parse(locksOutput(some, asJson));
+const outputOf = (some: readonly SomeLock[]) => JSON.parse(locksOutput(some));
 
 test('keeps all known details of the locks up to 30,000 characters', () => {
   const some = locks(100, (number) => ({ id: `lock_${number}`, etag: `"lock_${number}"` }));
   expect(outputOf(some)).toEqual(some);
   const [first] = some;
   const filled = (length: number): readonly SomeLock[] => [
-    { ...first, path: 'a', owner: 'x'.repeat(length - asJson([{ ...first, path: 'a', owner: '' }]).length) },
+    { ...first, path: 'a', owner: 'x'.repeat(length - JSON.stringify([{ ...first, path: 'a', owner: '' }]).length) },
   ];
-  expect(locksOutput(filled(maxLength), asJson)).toHaveLength(maxLength);
+  expect(locksOutput(filled(maxLength))).toHaveLength(maxLength);
   expect(outputOf(filled(maxLength + 1))).toEqual([{ path: 'a', id: 'lock_0' }]);
 });
 

@@ -7,7 +7,7 @@ import { followLedger, openLedger } from '../../../src/locks/ledger/ledger.ts';
 import { lockPath } from '../../client/test-client.ts';
 import { measured } from '../../support/measured.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
-import { addressOf, asItIs, grantOf, iso, lockOf, place, start } from '../samples.ts';
+import { addressOf, grantOf, iso, lockOf, place, start } from '../samples.ts';
 
 const job = { ...place, step: 's' };
 const grant = (path: string, ms = 0) =>
@@ -91,7 +91,7 @@ describe('a followed ledger', () => {
   function following() {
     const folder = temporaryFolder();
     const file = join(folder, 'ledger.jsonl');
-    const ledger = openLedger(file, asItIs);
+    const ledger = openLedger(file);
     ledger.append(grant('a'));
     return { file, ledger, follow: followLedger(file) };
   }
