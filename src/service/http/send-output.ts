@@ -123,13 +123,12 @@ interface ByteRange {
 }
 
 /**
- * The single range of a Range header (RFC 9110 section 14.2) with a first byte; undefined if that is past the end.
- * For any other range, the complete one, as that section allows.
+ * The single range of a Range header (RFC 9110 section 14.2) with a first byte. For any other header, and one past the
+ * end, the complete range, as that section allows.
  */
-export function parseByteRange(header: string, size: number): ByteRange | undefined {
+export function parseByteRange(header: string, size: number): ByteRange {
   const [, first, last = ''] = /^bytes=(\d{1,15})-(\d{0,15})$/i.exec(header) ?? [];
   const start = Number(first ?? 0);
-  if (first === undefined || (last !== '' && Number(last) < start)) return { start: 0, end: size };
   const end = last === '' ? size : Math.min(Number(last) + 1, size);
-  return start < size ? { start, end } : undefined;
+  return first === undefined || start >= end ? { start: 0, end: size } : { start, end };
 }

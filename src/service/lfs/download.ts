@@ -81,21 +81,14 @@ export function addDownloadRoute(app: App, { storage, objectsOf, pullThrough, ur
       return refuse(404, 'The mirror no longer has this object. Request its current URL from objects/batch.');
     }
     const response = responseTo(c, found, oid.value);
-    if (response === undefined) {
-      const { headers, ...refusal } = lfsError(416, `The object has only ${found.size} bytes.`, c.get('requestId'));
-      return send(c, { ...refusal, headers: { ...headers, 'content-range': `bytes */${found.size}` } });
-    }
     return c.req.method === 'HEAD' ? new Response(null, response) : download(c, response);
   });
 }
 
-const responseTo = (c: Context<Environment>, { path, size }: StoredObject, oid: string): FileResponse | undefined => {
+function responseTo(c: Context<Environment>, { path, size }: StoredObject, oid: string): FileResponse {
   const etag = `"${oid}"`;
-  const complete = { start: 0, end: size };
-  const ifRange = c.req.header('if-range');
-  const rangeHeader = ifRange === undefined || ifRange === etag ? c.req.header('range') : undefined;
-  const range = rangeHeader === undefined || c.req.method === 'HEAD' ? complete : parseByteRange(rangeHeader, size);
-  if (range === undefined) return undefined;
+  const isRanged = c.req.method !== 'HEAD' && [undefined, etag].includes(c.req.header('if-range'));
+  const range = parseByteRange((isRanged && c.req.header('range')) || '', size);
   const isPart = range.end - range.start < size;
   return {
     path,
@@ -110,4 +103,4 @@ const responseTo = (c: Context<Environment>, { path, size }: StoredObject, oid: 
       ...(isPart && { 'content-range': `bytes ${range.start}-${range.end - 1}/${size}` }),
     }),
   };
-};
+}
