@@ -1,16 +1,15 @@
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { addWorkspace } from '../../src/service/workspaces/workspaces.ts';
 import { openScene } from '../e2e/scene.ts';
 import { whyNoClient } from '../service/lfs/desk.ts';
 import { createRepository } from '../support/git-repository.ts';
 import { leaveOut } from '../support/left-out.ts';
 import { nameOf, pointerTo, startLfsStore } from '../support/lfs-store.ts';
-import { operator } from '../support/operator.ts';
 import { type GitHubApiOptions, notAccessible, startGitHubApi } from '../support/other-servers/github-api.ts';
 import { type JobEvent, pullRequestEvent, pushEvent } from '../support/runner/github-context.ts';
 import { storePoolFile } from '../support/stored-pool.ts';
+import { storeWorkspace } from '../support/stored-rows.ts';
 import { folderOfTests, temporaryFolder } from '../support/temporary-folder.ts';
 import {
   runWorkflowJob,
@@ -32,7 +31,7 @@ beforeAll(async () => {
   remote.commit({ branch: 'main', files: { [hero]: 'hero', [arena]: 'arena', [cave]: 'cave' } });
   remote.git('branch', 'topic', 'main');
   const { storage } = scene.service;
-  await storage.commit('global', (db) => addWorkspace(db, storage.now, operator, { id: 'game', remote: remote.path }));
+  await storeWorkspace(storage, { id: 'game', remote: remote.path });
 });
 
 const locked = () => scene.locked('game');

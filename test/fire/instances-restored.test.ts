@@ -2,13 +2,12 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { openPostgres } from '../../src/service/storage/postgres.ts';
-import { addWorkspace } from '../../src/service/workspaces/workspaces.ts';
 import { leaveOut } from '../support/left-out.ts';
 import { measured } from '../support/measured.ts';
-import { operator } from '../support/operator.ts';
 import { runs } from '../support/runs.ts';
 import { printedSeed, randomOf } from '../support/seed.ts';
 import { runCommand } from '../support/service-process.ts';
+import { storeWorkspace } from '../support/stored-rows.ts';
 import { makeChaos, startInstances } from './chaos.ts';
 import { hasGo, type LockOperation, notLinearizable } from './linearizability/check.ts';
 import { emptyBook, type Race, raceForLocks } from './racers.ts';
@@ -37,9 +36,7 @@ test('keeps the lock history linearizable across killed instances, a backup and 
   const place = await startInstances(context, 2, random);
   const { folder, cluster, fleet, killAll, base } = place;
   const storage = await openPostgres({ url: cluster.url, onIdleError: () => undefined });
-  await storage.commit({ workspace }, (db) =>
-    addWorkspace(db, storage.now, operator, { id: workspace, remote: 'https://git.example.com/game.git' }),
-  );
+  await storeWorkspace(storage, { id: workspace });
   await storage.close();
 
   const book = emptyBook();

@@ -1,12 +1,11 @@
 import { pathToFileURL } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import { openPostgres } from '../../src/service/storage/postgres.ts';
-import { addWorkspace } from '../../src/service/workspaces/workspaces.ts';
 import { createRepository, type Repository } from '../support/git-repository.ts';
 import { measured } from '../support/measured.ts';
-import { operator } from '../support/operator.ts';
 import { runs } from '../support/runs.ts';
 import { printedSeed, type Random, randomOf } from '../support/seed.ts';
+import { storeWorkspace } from '../support/stored-rows.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts';
 import { makeChaos, startInstances } from './chaos.ts';
 import { hasGo, notLinearizable } from './linearizability/check.ts';
@@ -42,9 +41,7 @@ const asLines = (things: readonly unknown[]): readonly string[] =>
 async function addRemote(url: string, remote: Repository): Promise<void> {
   const storage = await openPostgres({ url, onIdleError: () => undefined });
   for (const id of workspaces) {
-    await storage.commit({ workspace: id }, (db) =>
-      addWorkspace(db, storage.now, operator, { id, remote: pathToFileURL(remote.path).href }),
-    );
+    await storeWorkspace(storage, { id, remote: pathToFileURL(remote.path).href });
   }
   await storage.close();
   await recordOutbox(url);

@@ -11,11 +11,12 @@ import { parseCidr } from '../../src/service/platform/ip-address.ts';
 import { createMetrics } from '../../src/service/runtime/metrics.ts';
 import { startService } from '../../src/service/service.ts';
 import { createToken } from '../../src/service/tokens/tokens.ts';
-import { addWorkspace, type WorkspaceSettings } from '../../src/service/workspaces/workspaces.ts';
+import type { WorkspaceSettings } from '../../src/service/workspaces/workspaces.ts';
 import { type DatabaseKind, temporaryDataFolder } from './databases.ts';
 import { endlessDisk } from './endless-disk.ts';
 import { operator } from './operator.ts';
 import { shippedRateLimit } from './shipped-settings.ts';
+import { storeWorkspace } from './stored-rows.ts';
 import { valueIn } from './value-in.ts';
 
 export interface Reply {
@@ -138,7 +139,7 @@ export async function startTestService(kind: DatabaseKind, options: RunningServi
       desk: Partial<WorkspaceSettings> = {},
     ): Promise<string> {
       const id = `w${randomUUID()}`;
-      await storage.commit('global', (db) => addWorkspace(db, storage.now, operator, { id, remote, ...desk }));
+      await storeWorkspace(storage, { id, remote, ...desk });
       return id;
     },
     async stop(): Promise<void> {

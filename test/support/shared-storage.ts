@@ -1,8 +1,7 @@
 import { beforeAll } from 'vitest';
 import type { Storage } from '../../src/service/storage/storage.ts';
-import { addWorkspace } from '../../src/service/workspaces/workspaces.ts';
 import type { DatabaseKind } from './databases.ts';
-import { operator } from './operator.ts';
+import { storeWorkspace } from './stored-rows.ts';
 
 interface Options {
   /** Workspaces that exist from the start. */
@@ -17,10 +16,7 @@ export function sharedStorage(kind: DatabaseKind, { workspaces = [], onCommit }:
   beforeAll(async () => {
     const { storage, remove } = await kind.open(onCommit);
     Object.assign(shared, storage);
-    await shared.commit('global', async (db) => {
-      for (const id of workspaces)
-        await addWorkspace(db, shared.now, operator, { id, remote: `https://git.example.com/${id}.git` });
-    });
+    for (const id of workspaces) await storeWorkspace(shared, { id });
     return remove;
   });
   return shared;

@@ -5,9 +5,26 @@ import { removeOldData } from '../../src/service/background-work.ts';
 import { openSqlite } from '../../src/service/storage/sqlite.ts';
 import type { Storage } from '../../src/service/storage/storage.ts';
 import type { Tables } from '../../src/service/storage/tables.ts';
+import { revokeToken } from '../../src/service/tokens/tokens.ts';
+import { addWorkspace } from '../../src/service/workspaces/workspaces.ts';
+import { operator } from './operator.ts';
 
+type NewWorkspace = Parameters<typeof addWorkspace>[3];
 type Sync = InsertObject<Tables, 'syncs'>;
 type Lock = InsertObject<Tables, 'locks'>;
+
+/** Adds a workspace as an operator does. Its remote is not contacted unless a test syncs it. */
+export const storeWorkspace = (
+  { commit, now }: Pick<Storage, 'commit' | 'now'>,
+  { id, ...settings }: Partial<NewWorkspace> & Pick<NewWorkspace, 'id'>,
+): Promise<boolean> =>
+  commit('global', (db) =>
+    addWorkspace(db, now, operator, { id, remote: `https://git.example.com/${id}.git`, ...settings }),
+  );
+
+/** Revokes a token as an operator does. */
+export const revoke = ({ commit, now }: Pick<Storage, 'commit' | 'now'>, id: string) =>
+  commit('global', (db) => revokeToken(db, now, operator, id));
 
 /** Stores syncs directly: they have succeeded, unless given otherwise. */
 export async function storeSyncs(

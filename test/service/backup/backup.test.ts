@@ -7,9 +7,8 @@ import { restoreBackup } from '../../../src/service/backup/restore.ts';
 import { format, tableKeys, writeBackup } from '../../../src/service/backup/write.ts';
 import { schemaVersion } from '../../../src/service/storage/migrate.ts';
 import type { Storage } from '../../../src/service/storage/storage.ts';
-import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { type DatabaseKind, databaseKinds, sqlite } from '../../support/databases.ts';
-import { storeLocks } from '../../support/stored-rows.ts';
+import { storeLocks, storeWorkspace } from '../../support/stored-rows.ts';
 import { grantedLock, takeIn } from '../locks/taken-locks.ts';
 import { everyTable, rowsOf, storeEveryTable } from './every-table.ts';
 
@@ -85,15 +84,11 @@ describe.each(pairs)('restore from $from.name to $to.name', ({ from, to }) => {
   test('gives new locks a higher fence than any lock before the restore', async () => {
     const [source, target] = [await openFull(from), await open(to)];
     const backup = await backupOf(source);
-    await source.commit('global', (db) =>
-      addWorkspace(db, source.now, actor, { id: 'later', remote: 'https://git.example.com/later.git' }),
-    );
+    await storeWorkspace(source, { id: 'later' });
     const given = [await fenceOfNewLock(source, 'x'), await fenceOfNewLock(source, 'y')];
     const givenLater = await fenceOfNewLock(source, 'x', 'later');
     await restore(target, backup);
-    await target.commit('global', (db) =>
-      addWorkspace(db, target.now, actor, { id: 'later', remote: 'https://git.example.com/later.git' }),
-    );
+    await storeWorkspace(target, { id: 'later' });
     expect(await fenceOfNewLock(target, 'x')).toBeGreaterThan(Math.max(...given));
     expect(await fenceOfNewLock(target, 'x', 'later')).toBeGreaterThan(givenLater);
   });
@@ -154,9 +149,7 @@ describe.each(databaseKinds)('restore on $name', (kind) => {
 
 test.each(databaseKinds)('a backup taken on $name during acquisitions has no fence above its counter', async (kind) => {
   const [source, target] = [await open(kind), await open(sqlite)];
-  await source.commit('global', (db) =>
-    addWorkspace(db, source.now, actor, { id: 'game', remote: 'https://git.example.com/game.git' }),
-  );
+  await storeWorkspace(source, { id: 'game' });
   // Compressible data would be written all at once at the end.
   const note = () => randomBytes(500).toString('hex');
   const held = Array.from({ length: 300 }, (_, n) => ({

@@ -5,14 +5,12 @@ import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openSqlite } from '../../../src/service/storage/sqlite.ts';
-import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { commandEnvironment, runMain, startMain } from '../../command/run-main.ts';
 import { createRepository } from '../../support/git-repository.ts';
 import { startOidcIssuer } from '../../support/oidc-issuer.ts';
-import { operator } from '../../support/operator.ts';
 import { ask } from '../../support/running-service.ts';
 import { type ServiceProcess, startCommand, startServiceProcess } from '../../support/service-process.ts';
-import { storeSyncs } from '../../support/stored-rows.ts';
+import { storeSyncs, storeWorkspace } from '../../support/stored-rows.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { storeObject } from '../lfs/stored-object.ts';
 
@@ -252,7 +250,7 @@ describe('one folder', () => {
     for (const name of await readdir(folder)) if (name.startsWith('service.db')) await rm(join(folder, name));
     const storage = await openSqlite({ folder });
     const workspace = { id: 'other', remote: 'https://git.example.com/other.git' };
-    await storage.commit('global', (db) => addWorkspace(db, storage.now, operator, workspace));
+    await storeWorkspace(storage, workspace);
     await storage.close();
     const { code, stdout, stderr } = await runMain(['serve', '--port', '0'], commandEnvironment(folder));
     expect([code, stdout]).toEqual([1, '']);
@@ -299,10 +297,7 @@ describe('one folder', () => {
     const remote = createRepository(folder);
     remote.commit({ branch: 'main', files: { a: '1' } });
     const storage = await openSqlite({ folder });
-    await storage.commit('global', async (db) => {
-      for (const id of ['sample', 'kept'])
-        await addWorkspace(db, storage.now, operator, { id, remote: `file://${remote.path}` });
-    });
+    for (const id of ['sample', 'kept']) await storeWorkspace(storage, { id, remote: `file://${remote.path}` });
     // As left by a service that dies while it fetches: its claim is far from expired.
     const claim = { claimed_by: 'dead', claimed_until: Date.now() + 3_600_000, finished_at: null };
     await storeSyncs(storage, { id: `sync_${randomUUID()}`, workspace_id: 'sample', status: 'running', ...claim });

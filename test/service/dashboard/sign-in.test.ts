@@ -2,11 +2,9 @@ import { sql } from 'kysely';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { makeSignInLink, offerSignInLink, useSignInLink } from '../../../src/service/sessions/sessions.ts';
 import { newTokenSecret } from '../../../src/service/tokens/secret.ts';
-import { revokeToken } from '../../../src/service/tokens/tokens.ts';
 import { databaseKinds } from '../../support/databases.ts';
-import { operator } from '../../support/operator.ts';
 import { serviceOfTests } from '../../support/service-of-tests.ts';
-import { changeRows, findRows, removeOldRows } from '../../support/stored-rows.ts';
+import { changeRows, findRows, removeOldRows, revoke } from '../../support/stored-rows.ts';
 import { sendHeadAlone, signedIn, visit } from './browser-like.ts';
 
 describe.each(databaseKinds)('signing in on $name', (kind) => {
@@ -78,10 +76,7 @@ describe.each(databaseKinds)('signing in on $name', (kind) => {
   });
 
   test.each([
-    [
-      'the token is revoked',
-      (id: string) => service.storage.commit('global', (db) => revokeToken(db, service.storage.now, operator, id)),
-    ],
+    ['the token is revoked', (id: string) => revoke(service.storage, id)],
     ['the token expires', (id: string) => changeRows(service.storage, 'tokens', { expires_at: 1 }, { id })],
     [
       'its own time has passed',

@@ -2,11 +2,10 @@ import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { readAudit } from '../../../src/service/audit/audit.ts';
 import { newTokenId } from '../../../src/service/tokens/secret.ts';
-import { listTokens, revokeToken } from '../../../src/service/tokens/tokens.ts';
+import { listTokens } from '../../../src/service/tokens/tokens.ts';
 import { databaseKinds } from '../../support/databases.ts';
-import { operator } from '../../support/operator.ts';
 import { serviceOfTests } from '../../support/service-of-tests.ts';
-import { changeRows } from '../../support/stored-rows.ts';
+import { changeRows, revoke } from '../../support/stored-rows.ts';
 import { signedIn, type Visitor, visit } from './browser-like.ts';
 import { expectHarmless } from './hostile.ts';
 import { takeLock } from './locked-service.ts';
@@ -23,7 +22,7 @@ test('the list of tokens shows the owner, scopes and last use of each token, act
   const [active, expired, revoked] = [await token('active'), await token('old'), await token('lost')];
   await changeRows(service.storage, 'tokens', { expires_at: 1 }, { id: expired });
   await changeRows(service.storage, 'tokens', { last_used_at: sql.ref('created_at') }, { id: active });
-  await service.storage.commit('global', (db) => revokeToken(db, service.storage.now, operator, revoked));
+  await revoke(service.storage, revoked);
 
   const page = await show('');
   expect(listed(page)).toEqual([active, own, expired, revoked]);

@@ -1,11 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { scopes } from '../../../src/service/contract/scopes.ts';
 import { newTokenSecret } from '../../../src/service/tokens/secret.ts';
-import { revokeToken } from '../../../src/service/tokens/tokens.ts';
 import { databaseKinds } from '../../support/databases.ts';
-import { operator } from '../../support/operator.ts';
 import { type RawAnswer, requestRaw } from '../../support/raw-http.ts';
 import type { Reply } from '../../support/running-service.ts';
+import { changeRows, revoke } from '../../support/stored-rows.ts';
 import { expectedPages } from '../dashboard/expected-pages.ts';
 import { expectedLfsRoutes } from '../lfs/expected-routes.ts';
 import { mirrorRoutes } from '../mirror/mirror-of.ts';
@@ -98,13 +97,10 @@ describe.each(databaseKinds)('access on $name', (kind) => {
     });
 
     test('is refused with a token that has expired, or was just revoked', async () => {
-      const { commit, now } = service.storage;
       const [expired, revoked] = [await service.token({ lifetime: { seconds: 3_600 } }), await service.token()];
       for (const { secret } of [expired, revoked]) expect((await ask(operation, secret)).status).toBe(letIn);
-      await commit('global', async (db) => {
-        await db.updateTable('tokens').set({ expires_at: 1 }).where('id', '=', expired.id).execute();
-        await revokeToken(db, now, operator, revoked.id);
-      });
+      await changeRows(service.storage, 'tokens', { expires_at: 1 }, { id: expired.id });
+      await revoke(service.storage, revoked.id);
       for (const { secret } of [expired, revoked]) expectChallenge(await ask(operation, secret), invalidToken);
     });
   });

@@ -1,8 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { revokeToken } from '../../../src/service/tokens/tokens.ts';
 import { databaseKinds } from '../../support/databases.ts';
-import { operator } from '../../support/operator.ts';
 import type { Reply } from '../../support/running-service.ts';
+import { revoke } from '../../support/stored-rows.ts';
 import { expectProblem } from './expect-problem.ts';
 import { type Locks, locksOf, sharedService, untilWaiting } from './shared-service.ts';
 
@@ -161,8 +160,7 @@ describe.each(databaseKinds)('a request that waits for a lock, on $name', (kind)
     const { id, secret } = await service.token();
     const refused = locksOf(service, workspace, secret).take('revoked', { prefer: 'wait=30' });
     await waiting(1);
-    const { storage } = service;
-    await storage.commit('global', (db) => revokeToken(db, storage.now, operator, id));
+    await revoke(service.storage, id);
     await locks.release('revoked');
     expectProblem(await refused, 'unauthorized');
     expect((await locks.take('revoked')).status).toBe(201);

@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { readAudit } from '../../../src/service/audit/audit.ts';
 import { removeWorkspaceInBatches } from '../../../src/service/workspaces/remove-workspace.ts';
-import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { operator } from '../../support/operator.ts';
+import { storeWorkspace } from '../../support/stored-rows.ts';
 import { expectProblem } from './expect-problem.ts';
 import { type Locks, locksOf, sharedService } from './shared-service.ts';
 
@@ -77,9 +77,7 @@ describe.each(databaseKinds)('locks on $name', (kind) => {
     }
     const { storage } = service;
     expect(await removeWorkspaceInBatches(storage, operator, id)).toEqual({ kind: 'removed', ended: 0 });
-    await storage.commit({ workspace: id }, (db) =>
-      addWorkspace(db, storage.now, operator, { id, remote: 'https://git.example.com/game.git' }),
-    );
+    await storeWorkspace(storage, { id });
     fences.push((await ada.take('a')).body.fence);
     expect(fences).toEqual([...new Set(fences)].sort((a, b) => a - b));
   });

@@ -1,10 +1,8 @@
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { Locks as ServiceLocks } from '../../../src/service/locks/locks.ts';
-import { revokeToken } from '../../../src/service/tokens/tokens.ts';
-import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { databaseKinds, sqlite } from '../../support/databases.ts';
-import { operator } from '../../support/operator.ts';
 import { type Reply, startTestService } from '../../support/running-service.ts';
+import { revoke, storeWorkspace } from '../../support/stored-rows.ts';
 import { serveApp } from './described-app.ts';
 import { expectProblem } from './expect-problem.ts';
 import { type Locks, locksOf, pathsIn, sharedService, untilWaiting } from './shared-service.ts';
@@ -100,8 +98,7 @@ describe.each(databaseKinds)('waiting for a path, on $name', (kind) => {
     const revoked = await service.token();
     const refused = waitWith(revoked);
     await waiting(1);
-    const { storage } = service;
-    await storage.commit('global', (db) => revokeToken(db, storage.now, operator, revoked.id));
+    await revoke(service.storage, revoked.id);
     await locks.release('secret');
     expectProblem(await refused, 'unauthorized');
   });
@@ -129,9 +126,7 @@ test('a complete request may wait for a path for longer than the request timeout
   const server = await serveApp({ locks }, { timeouts: { headersMs: 2_000, requestMs: 2_000, checkEveryMs: 20 } });
   onTestFinished(server.stop);
   const { storage } = server;
-  await storage.commit('global', (db) =>
-    addWorkspace(db, storage.now, operator, { id: 'game', remote: 'https://git.example.com/r.git' }),
-  );
+  await storeWorkspace(storage, { id: 'game' });
   const response = await waitFor(locksOf(server, 'game', await server.token('locks:read')), 'a');
   expect([response.status, response.headers.get('preference-applied')]).toEqual([200, 'wait=30']);
 });

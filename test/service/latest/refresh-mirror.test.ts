@@ -4,11 +4,11 @@ import type { RemoteBranches } from '../../../src/service/git/fetch.ts';
 import { GitError } from '../../../src/service/git/git-error.ts';
 import { createRefreshMirror } from '../../../src/service/latest/refresh-mirror.ts';
 import { type AskedRemote, createRemotes, type KnownRemote } from '../../../src/service/workspaces/remotes.ts';
-import { addWorkspace, findWorkspace } from '../../../src/service/workspaces/workspaces.ts';
+import { findWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { sqlite } from '../../support/databases.ts';
 import { branchNamed } from '../../support/git-service.ts';
-import { operator } from '../../support/operator.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
+import { storeWorkspace } from '../../support/stored-rows.ts';
 
 const storage = sharedStorage(sqlite);
 let workspaces = 0;
@@ -35,7 +35,7 @@ async function setUp(
   workspaces += 1;
   const id = `game-${workspaces}`;
   const settings = { remote: 'https://git.example.com/game.git', latest_branches: patterns };
-  await storage.commit('global', (db) => addWorkspace(db, storage.now, operator, { id, ...settings }));
+  await storeWorkspace(storage, { id, ...settings });
   const workspace = await findWorkspace(storage.read, id);
   if (workspace === undefined) throw new Error('The workspace was not added.');
   const branches = new Map<BranchName, string>(names.map((name) => [branchNamed(name), commitOf(name)]));

@@ -1,19 +1,14 @@
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { removeExpiredLocks } from '../../../src/service/locks/history.ts';
-import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { databaseKinds } from '../../support/databases.ts';
-import { operator } from '../../support/operator.ts';
+import { storeWorkspace } from '../../support/stored-rows.ts';
 import { hookedStorage } from '../webhooks/hooked-storage.ts';
 
 describe.each(databaseKinds)('expired locks on $name', (kind) => {
   const { storage, hook, deliveries } = hookedStorage(kind);
   beforeAll(async () => {
-    const { commit, now } = storage;
-    await commit('global', async (db) => {
-      for (const id of ['crowded', 'quiet'])
-        await addWorkspace(db, now, operator, { id, remote: 'https://git.example.com/' });
-    });
+    for (const id of ['crowded', 'quiet']) await storeWorkspace(storage, { id });
   });
 
   const hookIn = (of: string, url: string) => hook(url, { workspace: of, events: ['lock.expired'] });

@@ -4,11 +4,10 @@ import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { revokeToken } from '../../../src/service/tokens/tokens.ts';
 import { sqlite } from '../../support/databases.ts';
 import { processesNaming } from '../../support/git-processes.ts';
-import { operator } from '../../support/operator.ts';
 import type { RunningService } from '../../support/running-service.ts';
+import { revoke } from '../../support/stored-rows.ts';
 import { folderOfTests } from '../../support/temporary-folder.ts';
 import { type SharedService, sharedService } from '../http/shared-service.ts';
 import { fetchOf, gitClient, type Mirrored, mirrored, uploadPackType } from './mirror-of.ts';
@@ -103,11 +102,10 @@ const revocable = sharedService(sqlite, { mirrorLimits: { checkTokenEveryMs: 100
 
 test('a clone ends if its token is revoked, and the clone of another token continues', async () => {
   const mirror = await largeMirror(revocable);
-  const { storage } = revocable;
   const { id, secret } = await revocable.token({ scopes: ['contents:read'] });
   const revoked = await stalledClone(revocable, mirror, secret);
   const { response } = await stalledClone(revocable, mirror, revocable.secret);
-  await storage.commit('global', (db) => revokeToken(db, storage.now, operator, id));
+  await revoke(revocable.storage, id);
   // Otherwise the rest could be read before the next check of the token.
   await expect.poll(() => outcomes(revocable)).toEqual(['refused']);
   await expect(buffer(revoked.response)).rejects.toThrow('aborted');

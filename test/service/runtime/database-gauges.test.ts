@@ -1,14 +1,12 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createDatabaseGauges } from '../../../src/service/background-work.ts';
 import { createMetrics } from '../../../src/service/runtime/metrics.ts';
-import { revokeToken } from '../../../src/service/tokens/tokens.ts';
 import { removeWorkspaceInBatches } from '../../../src/service/workspaces/remove-workspace.ts';
-import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { databaseKinds, sqlite } from '../../support/databases.ts';
 import { operator } from '../../support/operator.ts';
 import { startTestService } from '../../support/running-service.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
-import { changeRows, storeLocks } from '../../support/stored-rows.ts';
+import { changeRows, revoke, storeLocks, storeWorkspace } from '../../support/stored-rows.ts';
 
 const day = 86_400;
 
@@ -63,7 +61,7 @@ describe.each(databaseKinds)('the gauges of the database on $name', (kind) => {
         ])
         .execute(),
     );
-    await storage.commit('global', (db) => revokeToken(db, storage.now, operator, 'revoked'));
+    await revoke(storage, 'revoked');
     await changeRows(storage, 'tokens', { replaced_by: 'forever' }, { id: 'rotated' });
     await changeRows(storage, 'tokens', { run_id: 'run' }, { id: 'exchanged' });
     await createDatabaseGauges(storage, metrics).measureTokens();
@@ -73,10 +71,7 @@ describe.each(databaseKinds)('the gauges of the database on $name', (kind) => {
 
 test('the metrics show a token only the workspaces that it may see', async () => {
   const { storage, remove } = await sqlite.open();
-  await storage.commit('global', async (db) => {
-    for (const id of ['seen', 'hidden'])
-      await addWorkspace(db, storage.now, operator, { id, remote: 'https://git.example.com/' });
-  });
+  for (const id of ['seen', 'hidden']) await storeWorkspace(storage, { id });
   const service = await startTestService({ name: 'SQLite', open: async () => ({ storage, remove }) });
   onTestFinished(service.stop);
   const { secret: all } = await service.token();

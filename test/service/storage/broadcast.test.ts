@@ -3,15 +3,11 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'v
 import { openPostgres } from '../../../src/service/storage/postgres.ts';
 import { openSqlite } from '../../../src/service/storage/sqlite.ts';
 import type { Storage } from '../../../src/service/storage/storage.ts';
-import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { createPostgresDatabase, postgresServer } from '../../support/databases.ts';
-import { operator } from '../../support/operator.ts';
+import { storeWorkspace } from '../../support/stored-rows.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
-const commitSomething = (storage: Storage, id: string): Promise<unknown> =>
-  storage.commit('global', (db) =>
-    addWorkspace(db, storage.now, operator, { id, remote: 'https://git.example.com/r.git' }),
-  );
+const commitSomething = (storage: Storage, id: string): Promise<unknown> => storeWorkspace(storage, { id });
 
 test('on SQLite, a listener is notified of changes by other processes, but not by its own', async () => {
   const folder = temporaryFolder();

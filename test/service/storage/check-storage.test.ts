@@ -3,12 +3,10 @@ import { DatabaseSync } from 'node:sqlite';
 import { sql } from 'kysely';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { databaseFile, openSqlite } from '../../../src/service/storage/sqlite.ts';
-import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { databaseKinds } from '../../support/databases.ts';
-import { operator } from '../../support/operator.ts';
 import { startTestService } from '../../support/running-service.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
-import { storeLocks } from '../../support/stored-rows.ts';
+import { storeLocks, storeWorkspace } from '../../support/stored-rows.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { locksOf } from '../http/shared-service.ts';
 
@@ -18,9 +16,7 @@ const pageSize = 4_096;
 async function serviceWithDamage(isDamaged: (page: { readonly number: number; readonly of: string }) => boolean) {
   const folder = temporaryFolder();
   const before = await openSqlite({ folder });
-  await before.commit('global', (db) =>
-    addWorkspace(db, before.now, operator, { id: 'game', remote: 'https://git.example.com/game.git' }),
-  );
+  await storeWorkspace(before, { id: 'game' });
   const paths = Array.from({ length: 500 }, (_, index) => `Content/${'long '.repeat(20)}${index}.uasset`);
   await storeLocks(before, ...paths.map((path) => ({ workspace_id: 'game', path })));
   await before.close();

@@ -2,10 +2,10 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { coalesceReads, rememberReads } from '../../../src/service/storage/coalesce-reads.ts';
 import { openSqlite } from '../../../src/service/storage/sqlite.ts';
 import { authenticate, createToken } from '../../../src/service/tokens/tokens.ts';
-import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { sqlite, temporaryDataFolder } from '../../support/databases.ts';
 import { operator } from '../../support/operator.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
+import { storeWorkspace } from '../../support/stored-rows.ts';
 
 const storage = sharedStorage(sqlite);
 
@@ -83,9 +83,7 @@ describe('reads of tokens and workspaces on SQLite', () => {
     expect(await queriesAfter(() => lock('a'))).toBe(1);
     expect(await queriesAfter(() => service.commit({ workspace: 'game' }, async () => undefined))).toBe(2);
     const add = { id: 'game', remote: 'https://git.example.com/game.git' };
-    expect(
-      await queriesAfter(() => command.commit('global', (db) => addWorkspace(db, command.now, operator, add))),
-    ).toBe(3);
+    expect(await queriesAfter(() => storeWorkspace(command, add))).toBe(3);
   });
 
   test('do not keep a token beyond its end', async () => {

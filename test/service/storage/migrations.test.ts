@@ -4,9 +4,8 @@ import { NewerSchemaError, schemaVersion } from '../../../src/service/storage/mi
 import { openPostgres } from '../../../src/service/storage/postgres.ts';
 import { openSqlite } from '../../../src/service/storage/sqlite.ts';
 import type { Storage } from '../../../src/service/storage/storage.ts';
-import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { createPostgresDatabase, postgresServer, temporaryDataFolder } from '../../support/databases.ts';
-import { operator } from '../../support/operator.ts';
+import { storeWorkspace } from '../../support/stored-rows.ts';
 import { appendMigration } from './append-migration.ts';
 
 type Open = () => Promise<Storage>;
@@ -31,9 +30,7 @@ const kinds = [
 /** Creates a database with a workspace, as this version leaves it. */
 async function createDatabase(open: Open): Promise<void> {
   const storage = await open();
-  await storage.commit('global', (db) =>
-    addWorkspace(db, storage.now, operator, { id: 'game', remote: 'https://git.example.com/game.git' }),
-  );
+  await storeWorkspace(storage, { id: 'game' });
   await storage.close();
 }
 

@@ -3,10 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { databaseFile, openSqlite } from '../../../src/service/storage/sqlite.ts';
 import { databaseProblem } from '../../../src/service/storage/unavailable.ts';
-import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
-import { operator } from '../../support/operator.ts';
 import { ask, type RunningService, startTestService } from '../../support/running-service.ts';
 import { runs } from '../../support/runs.ts';
+import { storeWorkspace } from '../../support/stored-rows.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { locksOf } from '../http/shared-service.ts';
 
@@ -72,10 +71,7 @@ test('answers requests while another process writes to the database, and acquire
 test('gives up a change after another process has locked the database for ten seconds', async () => {
   const { storage, hold } = await openWithRival();
   onTestFinished(storage.close);
-  const add = () =>
-    storage.commit('global', (db) =>
-      addWorkspace(db, storage.now, operator, { id: 'game', remote: 'https://git.example.com/' }),
-    );
+  const add = () => storeWorkspace(storage, { id: 'game' });
   const began = performance.now();
   await hold(async () => {
     const error = await add().catch((error: unknown) => error);

@@ -5,11 +5,9 @@ import { GitError } from '../../../src/service/git/git-error.ts';
 import { createMetrics } from '../../../src/service/runtime/metrics.ts';
 import { claimSync, enqueue, type FetchObjects, findSync, noObjects } from '../../../src/service/syncs/queue.ts';
 import { runSync } from '../../../src/service/syncs/sync-worker.ts';
-import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { branchNamed } from '../../support/git-service.ts';
-import { operator } from '../../support/operator.ts';
-import { changeRows } from '../../support/stored-rows.ts';
+import { changeRows, storeWorkspace } from '../../support/stored-rows.ts';
 
 describe.each(databaseKinds)('a running sync on $name', (kind) => {
   /** A claimed sync, with a fetch that the test controls. */
@@ -17,9 +15,7 @@ describe.each(databaseKinds)('a running sync on $name', (kind) => {
     const { storage, remove } = await kind.open();
     onTestFinished(remove);
     const { now } = storage;
-    await storage.commit('global', (db) =>
-      addWorkspace(db, now, operator, { id: 'w', remote: 'https://git.example.com/a.git' }),
-    );
+    await storeWorkspace(storage, { id: 'w' });
     const { sync_id } = await storage.commit('global', (db) =>
       enqueue(db, now, { workspace: 'w', branch: branchNamed('main'), estimatedObjects: 100, requestedBy: 'ada' }),
     );

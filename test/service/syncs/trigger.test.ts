@@ -5,11 +5,10 @@ import type { RemoteBranches } from '../../../src/service/git/fetch.ts';
 import { createPrepareSync } from '../../../src/service/syncs/trigger.ts';
 import { createRemotes } from '../../../src/service/workspaces/remotes.ts';
 import { syncedBranches } from '../../../src/service/workspaces/synced-branches.ts';
-import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { sqlite } from '../../support/databases.ts';
 import { branchNamed } from '../../support/git-service.ts';
-import { operator } from '../../support/operator.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
+import { storeWorkspace } from '../../support/stored-rows.ts';
 
 const workspace = { id: 'game', remote: 'https://git.example.com/game.git' };
 
@@ -54,7 +53,7 @@ test('many triggers share a few listings, and one estimate', async () => {
 test('branches that a listing lacks are removed, unless they were synced again or it lacks the branch as well', async () => {
   const { prepare, asked } = withListings();
   const synced = { ...workspace, id: 'synced' };
-  await storage.commit('global', (db) => addWorkspace(db, storage.now, operator, synced));
+  await storeWorkspace(storage, synced);
   const add = (name: BranchName, synced_at: number) =>
     storage.commit('global', (db) =>
       db

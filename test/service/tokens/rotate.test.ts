@@ -6,13 +6,12 @@ import {
   createToken,
   findToken,
   type NewToken,
-  revokeToken,
   rotateToken,
 } from '../../../src/service/tokens/tokens.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { operator } from '../../support/operator.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
-import { changeRows, findRows } from '../../support/stored-rows.ts';
+import { changeRows, findRows, revoke } from '../../support/stored-rows.ts';
 
 const actor: Actor = { name: 'root', tokenId: 'tok_root', address: '192.0.2.7' };
 const hourMs = 3_600_000;
@@ -80,7 +79,7 @@ describe.each(databaseKinds)('rotating a token on $name', (kind) => {
 
   test('refuses revoked, expired and unknown tokens', async () => {
     const revoked = await create();
-    await storage.commit('global', (db) => revokeToken(db, storage.now, operator, revoked.token.id));
+    await revoke(storage, revoked.token.id);
     const expired = await create({ lifetime: { seconds: 60 } });
     await changeRows(storage, 'tokens', { expires_at: 1 }, { id: expired.token.id });
     for (const { token } of [revoked, expired]) {

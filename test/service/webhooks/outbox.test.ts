@@ -9,9 +9,8 @@ import {
 import { createMetrics } from '../../../src/service/runtime/metrics.ts';
 import { dropDeliveries } from '../../../src/service/webhooks/delivery-queue.ts';
 import { listHooks, removeHook } from '../../../src/service/webhooks/hooks.ts';
-import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { databaseKinds } from '../../support/databases.ts';
-import { changeRows } from '../../support/stored-rows.ts';
+import { changeRows, storeWorkspace } from '../../support/stored-rows.ts';
 import { actor, claimNext, hookedStorage } from './hooked-storage.ts';
 import { lock, succeeded, sync } from './samples.ts';
 
@@ -32,7 +31,7 @@ describe.each(databaseKinds)('the outbox on $name', (kind) => {
   };
 
   test('each hook that subscribes to an event gets its own delivery with its own id', async () => {
-    await storage.commit('global', (db) => addWorkspace(db, storage.now, actor, { id: 'film', remote: '' }));
+    await storeWorkspace(storage, { id: 'film', remote: '' });
     const all = await hook(url);
     const acquired = await hook(otherUrl, { events: ['lock.acquired', 'sync.failed'] });
     const syncs = await hook(thirdUrl, { events: ['sync.succeeded', 'sync.failed'] });

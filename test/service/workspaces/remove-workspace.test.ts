@@ -13,7 +13,7 @@ import {
 } from '../../../src/service/workspaces/workspaces.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
-import { storeLocks, storeSyncs } from '../../support/stored-rows.ts';
+import { storeLocks, storeSyncs, storeWorkspace } from '../../support/stored-rows.ts';
 import { takeIn } from '../locks/taken-locks.ts';
 
 const actor = { name: 'operator:test', tokenId: null, address: null };
@@ -133,9 +133,7 @@ describe.each(databaseKinds)('a workspace on $name', (kind) => {
   });
 
   test('is removed with its locks by force, and each lock is recorded in the audit', async () => {
-    await storage.commit('global', (db) =>
-      addWorkspace(db, storage.now, actor, { id: 'forced', remote: 'https://git.example.com/game.git' }),
-    );
+    await storeWorkspace(storage, { id: 'forced' });
     const paths = Array.from({ length: 120 }, (_, n) => `path ${String(n).padStart(3, '0')}`);
     for (const [fence, path] of paths.entries()) await storeLocks(storage, { workspace_id: 'forced', path, fence });
     const removal = await removeWorkspaceInBatches(storage, actor, 'forced', { force: true });

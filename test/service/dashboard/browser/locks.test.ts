@@ -1,11 +1,9 @@
 import type { Page, Route } from 'playwright-core';
 import { describe, expect } from 'vitest';
-import { revokeToken } from '../../../../src/service/tokens/tokens.ts';
 import { expectProblem } from '../../../support/browser/open-page.ts';
 import { createRepository } from '../../../support/git-repository.ts';
-import { operator } from '../../../support/operator.ts';
 import { serviceOfTests } from '../../../support/service-of-tests.ts';
-import { changeRows, findRows } from '../../../support/stored-rows.ts';
+import { changeRows, findRows, revoke } from '../../../support/stored-rows.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 import { locksOf as locksAsApi } from '../../http/shared-service.ts';
 import { syncAt } from '../../mirror/mirror-of.ts';
@@ -219,7 +217,7 @@ describe('the locks page', () => {
     const page = await openPage();
     await signIn(page, service, secret, locksOf(workspace));
     await live(page);
-    await service.storage.commit('global', (db) => revokeToken(db, service.storage.now, operator, id));
+    await revoke(service.storage, id);
     await takeLock(service, workspace, (await service.token()).secret, 'not/for/them');
     await page.getByText('This page no longer updates. Reload it.').waitFor();
     expect(await rowOf(page, 'not/for/them').count()).toBe(0);
