@@ -1,5 +1,5 @@
 import { CommandError } from '../../command/command.ts';
-import { deliberateToggle, type FlagValues, optional, required, toggle } from '../../command/flags.ts';
+import { type FlagValues, optional, required, toggle } from '../../command/flags.ts';
 import { textTable } from '../../command/print.ts';
 import { formatDuration, parseTtl } from '../../interface/duration.ts';
 import { pluralize } from '../../interface/format.ts';
@@ -160,27 +160,22 @@ const workspaceRemove = defineStorageCommand({
   name: 'workspace remove',
   summary: 'remove a workspace with its mirror, syncs and webhooks',
   details: [
-    'Without --force, a workspace with active locks is not removed.',
+    'A workspace with active locks is not removed.',
     'If the command is interrupted, requests no longer find the workspace. Run it again to remove the rest.',
   ],
   arguments: { workspace: workspaceArgument },
-  flags: { force: deliberateToggle('release all locks of the workspace first, regardless of their owner') },
   example: 'game',
   async run({ flags, arguments: { workspace: id }, environment }, storage) {
-    const removal = await removeWorkspaceInBatches(storage, operatorActor(), id, { force: flags.force });
+    const removal = await removeWorkspaceInBatches(storage, operatorActor(), id);
     if (removal.kind === 'locked') {
       throw new CommandError(
-        `The workspace "${id}" was not removed: it has ${pluralize(removal.locks, 'active lock')}. Wait until they expire, release them with "workspace-service lock release", or end them with --force.`,
+        `The workspace "${id}" was not removed: it has ${pluralize(removal.locks, 'active lock')}. Wait until they expire, or release them with "workspace-service lock release --force".`,
       );
     }
     if (removal.kind === 'unknown') throw new CommandError(`The workspace "${id}" was removed meanwhile.`);
     const git = createGit({ dataFolder: flags.data, allowFile: false, environment });
     await removeWorkspaceFiles(git, flags.data, id).catch(() => undefined);
-    const ended = removal.ended === 0 ? '' : ` Ended ${pluralize(removal.ended, 'lock')}.`;
-    return {
-      document: { removed: id, ended_locks: removal.ended },
-      lines: [`Removed the workspace "${id}".${ended}`],
-    };
+    return { document: { removed: id }, lines: [`Removed the workspace "${id}".`] };
   },
 });
 

@@ -97,10 +97,10 @@ export async function noteDefaultBranch(
 }
 
 /**
- * Begins to remove a workspace without active locks: the holder of a lock relies on it. `endedLocks` were ended for the
- * removal. Also succeeds if the removal has begun before.
+ * Begins to remove a workspace without active locks: the holder of a lock relies on it. Also succeeds if the removal has
+ * begun before.
  */
-export async function closeWorkspace(db: Database, now: Now, actor: Actor, id: string, endedLocks: number) {
+export async function closeWorkspace(db: Database, now: Now, actor: Actor, id: string) {
   const ofWorkspace = db.selectFrom('workspaces').select(['id', 'remote']).where('id', '=', id);
   const workspace = await ofWorkspace.executeTakeFirst();
   if (workspace === undefined) return { kind: 'unknown' } as const;
@@ -108,8 +108,7 @@ export async function closeWorkspace(db: Database, now: Now, actor: Actor, id: s
   const locks = await countActiveLocks(db, now, id);
   if (locks > 0) return { kind: 'locked', locks } as const;
   await db.updateTable('workspaces').set({ remote: removedRemote }).where('id', '=', id).execute();
-  const detail = { ...detailOf(workspace), ...(endedLocks > 0 && { ended_locks: endedLocks }) };
-  await recordAudit(db, now, { actor, action: 'workspace.removed', detail });
+  await recordAudit(db, now, { actor, action: 'workspace.removed', detail: detailOf(workspace) });
   return { kind: 'closed' } as const;
 }
 

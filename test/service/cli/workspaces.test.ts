@@ -51,21 +51,9 @@ describe('workspace remove', () => {
     const { code, stderr } = await run('workspace', 'remove', 'sample');
     expect(code).toBe(1);
     expect(stderr).toContain(
-      'The workspace "sample" was not removed: it has 1 active lock. Wait until they expire, release them with "workspace-service lock release", or end them with --force.',
+      'The workspace "sample" was not removed: it has 1 active lock. Wait until they expire, or release them with "workspace-service lock release --force".',
     );
     expect((await ask('DELETE', '/workspaces/sample/locks/Content%2FHeld.uasset')).status).toBe(204);
-  });
-
-  test('ends the locks with --force', async () => {
-    await run('workspace', 'add', 'forced', '--remote', 'https://git.example.com/a.git', '--no-check');
-    const json = { path: 'Content/Held.uasset', type: 'exclusive', ttl: '1h' };
-    expect((await ask('POST', '/workspaces/forced/locks', { json })).status).toBe(201);
-    const { code, stdout } = await run('workspace', 'remove', 'forced', '--force');
-    expect({ code, stdout }).toEqual({
-      code: 0,
-      stdout: 'Removed the workspace "forced". Ended 1 lock.\n',
-    });
-    expect((await ask('GET', '/workspaces/forced/locks')).status).toBe(404);
   });
 
   test('removes the workspace with its mirror and its LFS objects', async () => {
@@ -78,7 +66,7 @@ describe('workspace remove', () => {
     expect(await exists(mirror)).toBe(true);
     const object = await storeObject(folder, 'short.lived', Buffer.from('a hero'));
 
-    expect(await json('workspace', 'remove', 'short.lived')).toEqual({ removed: 'short.lived', ended_locks: 0 });
+    expect(await json('workspace', 'remove', 'short.lived')).toEqual({ removed: 'short.lived' });
     expect(await exists(object.path)).toBe(false);
     // Maintenance after the sync may still be writing to it.
     await expect.poll(() => exists(mirror)).toBe(false);
