@@ -120,7 +120,6 @@ const lockRow = (index: number): LockRow => ({
   expires_at: Date.now() + dayMs,
   fence: index + 1,
   from_lfs: 0,
-  branch: null,
   lease_id: null,
 });
 

@@ -1,8 +1,8 @@
 import type { QueuePosition } from '../../interface/problem.ts';
 import { type ApiResponse, jsonApiResponse, Refusal } from '../contract/response.ts';
 import type { Resource } from '../contract/schemas.ts';
-import { type RecordedLock, toLock } from '../locks/find.ts';
-import type { KnownLease, LeaseDecision, LeaseRequest } from '../locks/leases.ts';
+import { type LockRow, toLock } from '../locks/find.ts';
+import type { KnownLease, LeaseDecision } from '../locks/leases.ts';
 import type { Blocked } from '../locks/take.ts';
 import { findPools } from '../pools/pools.ts';
 import { mapInSlices } from '../runtime/map-in-slices.ts';
@@ -13,7 +13,8 @@ import { appliedWait, obstacleText, outdatedRefusal, retryAfterSeconds } from '.
 
 export async function putLeaseResponse(
   storage: Storage,
-  { id, branch }: LeaseRequest,
+  id: string,
+  branch: string | undefined,
   decision: LeaseDecision,
 ): Promise<ApiResponse> {
   switch (decision.kind) {
@@ -57,7 +58,7 @@ export async function leaseResponse(
   const [pool] =
     row.pool === null ? [] : await findPools(storage.read, { workspace: row.workspace_id, name: row.pool });
   const items = new Map(pool?.items.map((item) => [item.path, item]));
-  const held = (lock: RecordedLock): Lease['locks'][number] => {
+  const held = (lock: LockRow): Lease['locks'][number] => {
     const { properties, secret } = items.get(lock.path) ?? { properties: {}, secret: [] };
     return { ...toLock(lock), state: 'held', ...(row.pool !== null && { properties, secret }) };
   };

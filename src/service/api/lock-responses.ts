@@ -40,10 +40,7 @@ export function acquiredLock(
   }
 }
 
-export function acquireResponse(
-  { workspace, branch }: { readonly workspace: string; readonly branch?: string | undefined },
-  acquisition: Acquisition,
-): ApiResponse {
+export function acquireResponse(workspace: string, branch: string | undefined, acquisition: Acquisition): ApiResponse {
   const { lock, comparison } = acquiredLock(acquisition, branch);
   const { latest, outdated, as_of } = comparison;
   const compared = latest !== 'off' && { outdated: outdated[0] ?? null, ...(as_of !== undefined && { as_of }) };

@@ -73,9 +73,9 @@ export function addLockRoutes(api: Api, parts: ApiParts): void {
       requireFreeDisk(parts);
       const branch = lockBranchOf(c);
       const compare = () => parts.compare({ workspace, branch, paths: [body.path] });
-      const request = { ...body, ...caller, origin: runOriginOf(c), branch, compare };
+      const request = { ...body, ...caller, origin: runOriginOf(c), compare };
       return waitWith(c, storage, async (options) =>
-        acquireResponse(request, await locks.acquire(key, request, options)),
+        acquireResponse(workspace.id, branch, await locks.acquire(key, request, options)),
       );
     },
   });

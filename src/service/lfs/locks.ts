@@ -37,7 +37,6 @@ export function addLfsLockRoutes(app: App, routes: LfsLockRoutes): void {
       const request: NewAcquireRequest = {
         workspace: workspace.id,
         path,
-        branch,
         compare: () => routes.compare({ workspace, branch, paths: [path] }),
         type: 'exclusive',
         ttl: lfsLockTtl(workspace),

@@ -77,9 +77,9 @@ async function ask(
   const key = { workspace, path };
   const id = waitIds.ofPerson(bearer.id, key);
   const [held] = await findLocks(db, now, [key]);
-  if (held?.isActive && isOwnLock(held, bearer)) throw refused(`You hold the lock on ${path} already.`);
-  const [next] = held?.isActive ? [] : await keptFor(db, now, [key]);
-  if (!held?.isActive && (next === undefined || next.id === id)) {
+  if (held && isOwnLock(held, bearer)) throw refused(`You hold the lock on ${path} already.`);
+  const [next] = held ? [] : await keptFor(db, now, [key]);
+  if (held === undefined && (next === undefined || next.id === id)) {
     throw refused(`${path} is free, and not kept for anyone else. Lock it.`);
   }
   const request: WaitRequest = {

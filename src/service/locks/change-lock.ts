@@ -5,7 +5,7 @@ import { type Actor, type AuditEntry, recordAudit } from '../audit/audit.ts';
 import { batchQuery, numberOf, textOf } from '../storage/batch-query.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import type { Bearer } from '../tokens/tokens.ts';
-import { findLocks, type LockRow, recordedColumns, type StoredLock, toLock } from './find.ts';
+import { findLocks, type LockRow, type StoredLock, toLock } from './find.ts';
 import { type LockEnd, recordEnds } from './history.ts';
 
 /** Renewals and releases, decided in their order, with the same few queries for any number of them. */
@@ -40,7 +40,7 @@ export async function renewLocks(
   const due = new Map<string, StoredLock & { readonly ttlMs: number }>();
   const decisions = requests.map(({ ttl, bearer, match, isExtension }, index): RenewDecision | undefined => {
     const found = locks[index];
-    if (!found?.isActive) return { kind: 'absent' };
+    if (found === undefined) return { kind: 'absent' };
     const lock = toLock(found);
     if (!match(found.id)) return { kind: 'another-lock', lock };
     if (!isOwnLock(found, bearer)) return { kind: 'another-owner', lock };
@@ -51,9 +51,11 @@ export async function renewLocks(
     return undefined;
   });
   const renewed = due.size === 0 ? [] : await updateLocks(db, now, [...due.values()]);
-  const byId = new Map(renewed.map((row) => [row.id, toLock(row)]));
+  const ends = new Map(renewed.map(({ id, expires_at }) => [id, expires_at]));
   return decisions.map((decision, index) => {
-    const lock = byId.get(locks[index]?.id ?? '');
+    const found = locks[index];
+    const end = ends.get(found?.id ?? '');
+    const lock = found && end !== undefined ? toLock({ ...found, expires_at: end }) : undefined;
     if (decision?.kind === 'lasts-longer') return { ...decision, lock: lock ?? decision.lock };
     return decision ?? (lock === undefined ? { kind: 'absent' } : { kind: 'renewed', lock });
   });
@@ -68,7 +70,7 @@ const updateLocks = batchQuery((db, members, now) =>
     .whereRef('locks.path', '=', textOf('path'))
     .whereRef('locks.id', '=', textOf('id'))
     .where(sql<boolean>`locks.expires_at > ${now}`)
-    .returning(recordedColumns.map((column) => `locks.${column}` as const)),
+    .returning(['locks.id', 'locks.expires_at']),
 );
 
 /** Every push of the owner renews a lock. Locks with more than this part of their ttl left need no write. */
@@ -109,7 +111,7 @@ export async function releaseLocks(
   const granted = new Map<string, Granted>();
   const releases = requests.map((request, index): ReleaseDecision => {
     const found = locks[index];
-    if (!found?.isActive || granted.has(found.id)) return { kind: 'absent' };
+    if (found === undefined || granted.has(found.id)) return { kind: 'absent' };
     const lock = toLock(found);
     const { match, releaser } = request;
     if (!match(found.id)) return { kind: 'another-lock', lock };

@@ -7,12 +7,18 @@ import type { Database, Now } from '../storage/storage.ts';
 import type { Tables } from '../storage/tables.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
 
+/** The active lock on each path, in input order. */
+export const findLocks = async (
+  db: Database,
+  now: Now,
+  keys: readonly LockKey[],
+): Promise<readonly (StoredLock | undefined)[]> =>
+  (await findRows(db, now, keys)).map((row) => (isActive(row) ? row : undefined));
+
 /** Coalesces concurrent lookups outside of transactions. */
 export const findCommittedLock = coalesceReads(findLocks);
 
 export interface StoredLock extends LockRow {
-  /** False if the lock has expired and its row has not been removed yet. */
-  readonly isActive: boolean;
   readonly remainingMs: number;
 }
 
@@ -31,27 +37,18 @@ const selectLocks = batchQuery((db, members, now) =>
     .select([inputIndex.as('index'), sql<number>`expires_at - ${now}`.as('remainingMs')]),
 );
 
-/** The lock on each path, in input order. */
-export async function findLocks(
+export const isActive = (row: StoredLock | undefined): row is StoredLock => row !== undefined && row.remainingMs > 0;
+
+/** With locks that have expired, and whose rows have not been removed yet. */
+export const findRows = async (
   db: Database,
   now: Now,
   keys: readonly LockKey[],
-): Promise<readonly (StoredLock | undefined)[]> {
-  const found = await selectLocks(db, now, keys);
-  return inInputOrder(keys, found).map((row) => row && { ...row, isActive: row.remainingMs > 0 });
-}
+): Promise<readonly (StoredLock | undefined)[]> => inInputOrder(keys, await selectLocks(db, now, keys));
 
 export type LockRow = Selectable<Tables['locks']>;
 
-/** What clients see of a lock. */
-export const recordedColumns = [
-  ...(['workspace_id', 'path', 'id', 'type', 'owner', 'origin', 'note'] as const),
-  ...(['acquired_at', 'expires_at', 'fence', 'lease_id'] as const),
-];
-
-export type RecordedLock = Pick<LockRow, (typeof recordedColumns)[number]>;
-
-export const toLock = (row: RecordedLock): Lock => ({
+export const toLock = (row: LockRow): Lock => ({
   id: row.id,
   path: row.path,
   type: typeOf(row.type),

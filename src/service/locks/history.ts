@@ -6,13 +6,13 @@ import { batchQuery, insertFrom, numbersOf, textsOf } from '../storage/batch-que
 import { keptForMs, removeBeyond, removeOld } from '../storage/remove-old.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
-import { lastSortKey, type RecordedLock, toLock } from './find.ts';
+import { type LockRow, lastSortKey, toLock } from './find.ts';
 
 /** How locks end. Renewals are not recorded: a long job has many of them. */
 export const lockEnds = ['released', 'force-released', 'expired'] as const;
 
 export type LockEnd = {
-  readonly lock: RecordedLock;
+  readonly lock: LockRow;
   /** For an expired lock, the end of its ttl, even if it was noticed later. */
   readonly at: number;
 } & (
@@ -23,8 +23,8 @@ export type LockEnd = {
 
 type LockChange =
   | LockEnd
-  | { readonly kind: 'acquired'; readonly lock: RecordedLock }
-  | { readonly kind: 'requested'; readonly lock: RecordedLock; readonly at: number; readonly request: RequestedBy };
+  | { readonly kind: 'acquired'; readonly lock: LockRow }
+  | { readonly kind: 'requested'; readonly lock: LockRow; readonly at: number; readonly request: RequestedBy };
 
 const texts = ['workspace_id', 'kind', 'path', 'lock_id', 'owner', 'origin', 'note', 'lease_id', 'ended_by'] as const;
 const numbers = ['ended_at', 'fence', 'acquired_at'] as const;
@@ -49,7 +49,7 @@ export async function recordEnds(db: Database, now: Now, ends: readonly LockEnd[
   await recordEventsIn(db, now, new Set(ends.map(({ lock }) => lock.workspace_id)), () => ends.map(eventOf));
 }
 
-export const expiryOf = (lock: RecordedLock): LockEnd => ({ kind: 'expired', lock, at: lock.expires_at, by: null });
+export const expiryOf = (lock: LockRow): LockEnd => ({ kind: 'expired', lock, at: lock.expires_at, by: null });
 
 /** More than jobs add in 90 days, and too few for a client that locks in a loop to fill the disk. */
 const maxRowsOfWorkspace = 5_000_000;

@@ -5,7 +5,7 @@ import { recordEventsIn } from '../outbox/outbox.ts';
 import { removeInBatches } from '../storage/remove-old.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import type { Tables } from '../storage/tables.ts';
-import { findLocks, type RecordedLock, recordedColumns, toLock } from './find.ts';
+import { findLocks, type LockRow, toLock } from './find.ts';
 import { eventOf } from './history.ts';
 import { maxNamedLines } from './waits.ts';
 
@@ -51,8 +51,8 @@ const heldOf = (db: Database, lease: LeaseRow, at: number) =>
   locksOf(db, lease).where('expires_at', '>', at).orderBy('id');
 
 /** The locks that the lease holds, in the order of its paths. */
-export const heldLocks = (db: Database, lease: LeaseRow, at: number): Promise<RecordedLock[]> =>
-  heldOf(db, lease, at).select(recordedColumns).execute();
+export const heldLocks = (db: Database, lease: LeaseRow, at: number): Promise<LockRow[]> =>
+  heldOf(db, lease, at).selectAll().execute();
 
 /** Returns the paths of renewed locks: as many as a message may name, and one more. */
 export async function renewHeld(db: Database, lease: LeaseRow, at: number, ttlMs: number): Promise<string[]> {
@@ -149,7 +149,7 @@ export async function lostLocks(db: Database, now: Now, lease: LeaseRow, at: num
   const holders = keys.length === 0 ? [] : await findLocks(db, now, keys);
   return lost.map(({ id, path, kind }, index): LostLock => {
     const holder = holders[index];
-    return { id, path, reason: reasonOf(kind), ...(holder?.isActive && { lock: toLock(holder) }) };
+    return { id, path, reason: reasonOf(kind), ...(holder && { lock: toLock(holder) }) };
   });
 }
 

@@ -5,7 +5,7 @@ import type { Database, Storage } from '../storage/storage.ts';
 import { timeOf } from '../storage/timestamp.ts';
 import type { Bearer } from '../tokens/tokens.ts';
 import { isOwnLock } from './change-lock.ts';
-import type { RecordedLock } from './find.ts';
+import type { LockRow } from './find.ts';
 import {
   findLease,
   heldLocks,
@@ -43,7 +43,7 @@ export interface KnownLease {
   readonly kind: 'granted';
   readonly isNew: boolean;
   readonly row: LeaseRow;
-  readonly locks: readonly RecordedLock[];
+  readonly locks: readonly LockRow[];
   readonly lost: readonly LostLock[];
 }
 

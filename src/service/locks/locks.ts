@@ -55,7 +55,7 @@ export function createLocks({ storage, idempotency, quotas, metrics, onError }: 
     const [found, next] = await Promise.all([find(key), committedKeptFor(storage, key)]);
     // The clock of the database counts: that of this process may differ.
     return {
-      remainingMs: found?.isActive ? found.remainingMs : undefined,
+      remainingMs: found?.remainingMs,
       next: next && { id: next.id, lookAgainMs: lookAgainMs(next) },
     };
   }
@@ -134,8 +134,7 @@ export function createLocks({ storage, idempotency, quotas, metrics, onError }: 
     list: (query: LockQuery) => listLocks(storage, query),
     /** The committed active locks on many paths, in their order. */
     async findAll(keys: readonly LockKey[]) {
-      const found = await inSlices(keys, maxFoundAtOnce, (slice) => findLocks(storage.read, storage.now, slice));
-      return found.map((lock) => (lock?.isActive ? lock : undefined));
+      return inSlices(keys, maxFoundAtOnce, (slice) => findLocks(storage.read, storage.now, slice));
     },
     /** Waits until nobody holds the path. Undefined if too many clients already wait. */
     waitUntilFree({ path, ...client }: Pick<Wait, 'workspace' | 'owner' | 'ms' | 'gone'> & LockKey) {

@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
-import type { BranchName } from '../../interface/branch-name.ts';
 import type { LockType } from '../../interface/resources.ts';
 import { recordEventsIn } from '../outbox/outbox.ts';
 import { batchQuery, insertFrom, numberOf, textOf, valueText } from '../storage/batch-query.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import { removedRemote } from '../storage/tables.ts';
 import type { Bearer } from '../tokens/tokens.ts';
-import type { LockKey, RecordedLock, StoredLock } from './find.ts';
+import type { LockKey, LockRow, StoredLock } from './find.ts';
 import { eventOf, expiryOf, recordEnds } from './history.ts';
 
 /** What the locks of a request have in common. */
@@ -19,7 +18,6 @@ export interface LockRequest {
   readonly bearer: Bearer;
   readonly origin: string | null;
   readonly note?: string | null | undefined;
-  readonly branch?: BranchName | undefined;
   /** True for Git LFS users. Git LFS has no ttl: see isLfsRenewalDue(). */
   readonly fromLfs?: boolean | undefined;
 }
@@ -37,7 +35,7 @@ export async function storeLocks(
   db: Database,
   now: Now,
   grants: readonly Grant[],
-): Promise<readonly (readonly RecordedLock[])[]> {
+): Promise<readonly (readonly LockRow[])[]> {
   if (grants.length === 0) return [];
   const members = membersOf(grants, await raisedFences(db, now, grants));
   // They have ended by the time of the look, even if the clock was set back since then.
@@ -60,12 +58,12 @@ function membersOf(grants: readonly Grant[], fences: Fences) {
   let ids: string | undefined;
   let number = firstLockNumber;
   return grants.map(({ request, keys }) => {
-    const { workspace, type, ttlMs, bearer, origin, note, branch, lease, fromLfs } = request;
+    const { workspace, type, ttlMs, bearer, origin, note, lease, fromLfs } = request;
     const { at, fence } = fences.get(workspace) ?? { at: Number.NaN, fence: Number.NaN };
     fences.set(workspace, { at, fence: fence + keys.length });
     ids ??= newLockIds(at);
     const member = {
-      ...{ workspace, type, note, owner: bearer.owner, origin, branch, lease },
+      ...{ workspace, type, note, owner: bearer.owner, origin, lease },
       ...{ fromLfs: fromLfs ? 1 : 0, at, expiresAt: at + ttlMs, ids, number, fence, keys },
     };
     number += keys.length;
@@ -75,7 +73,7 @@ function membersOf(grants: readonly Grant[], fences: Fences) {
 
 type Member = ReturnType<typeof membersOf>[number];
 
-const lockOf = (member: Member, path: string, index: number): RecordedLock => ({
+const lockOf = (member: Member, path: string, index: number): LockRow => ({
   workspace_id: member.workspace,
   path,
   id: `${member.ids}${member.number + index}`,
@@ -84,12 +82,13 @@ const lockOf = (member: Member, path: string, index: number): RecordedLock => ({
   origin: member.origin,
   note: member.note ?? null,
   lease_id: member.lease ?? null,
+  from_lfs: member.fromLfs,
   acquired_at: member.at,
   expires_at: member.expiresAt,
   fence: member.fence + index,
 });
 
-const texts = ['type', 'owner', 'origin', 'note', 'branch', 'lease', 'ids'] as const;
+const texts = ['type', 'owner', 'origin', 'note', 'lease', 'ids'] as const;
 const numbers = ['fromLfs', 'at', 'expiresAt', 'number', 'fence'] as const;
 
 /** What all locks of a grant share is read once. */
@@ -110,7 +109,7 @@ const insertLocks = batchQuery((db, members) =>
     .insertInto('locks')
     .columns([
       ...(['workspace_id', 'path', 'id', 'type', 'owner', 'origin', 'note'] as const),
-      ...(['branch', 'lease_id', 'from_lfs', 'fence', 'acquired_at', 'expires_at'] as const),
+      ...(['lease_id', 'from_lfs', 'fence', 'acquired_at', 'expires_at'] as const),
     ])
     .expression((from) => {
       const index = sql<number>`cast(path.key as bigint)`;
@@ -121,7 +120,7 @@ const insertLocks = batchQuery((db, members) =>
           valueText(db, 'path.value').as('lockedPath'),
           sql<string>`granted.ids || cast(granted.number + ${index} as text)`.as('id'),
           ...(['granted.type', 'granted.owner', 'granted.origin', 'granted.note'] as const),
-          ...(['granted.branch', 'granted.lease', 'granted.fromLfs'] as const),
+          ...(['granted.lease', 'granted.fromLfs'] as const),
           sql<number>`granted.fence + ${index}`.as('lockFence'),
           ...(['granted.at', 'granted.expiresAt'] as const),
         ]);

@@ -3,7 +3,7 @@ import { isRefused } from '../../interface/outdated.ts';
 import type { Compared } from '../../interface/resources.ts';
 import { Refusal } from '../contract/response.ts';
 import type { Database, Now } from '../storage/storage.ts';
-import { findLocks, type LockKey, type RecordedLock, type StoredLock } from './find.ts';
+import { findRows, isActive, type LockKey, type LockRow, type StoredLock } from './find.ts';
 import { keptFor, type Next } from './line.ts';
 import type { LockQuota } from './lock-quota.ts';
 import { type Grant, type LockRequest, storeLocks } from './store-locks.ts';
@@ -36,7 +36,7 @@ export interface Place {
 }
 
 export type TakeDecision =
-  | { readonly kind: 'granted'; readonly locks: readonly RecordedLock[]; readonly comparison: Compared }
+  | { readonly kind: 'granted'; readonly locks: readonly LockRow[]; readonly comparison: Compared }
   | Blocked
   /** Too few of the files are up to date. */
   | { readonly kind: 'outdated'; readonly comparison: Compared }
@@ -176,9 +176,9 @@ type Wanted = Pick<TakeRequest, 'keys' | 'wanted' | 'waitId' | 'bearer'>;
 /** The keeper of a free path matters only where enough of the paths are free. */
 async function readStates(db: Database, now: Now, requests: readonly Wanted[]): Promise<PathStates> {
   const keys = requests.flatMap((request) => request.keys);
-  const lockOn = foundOf(keys, await findLocks(db, now, keys));
+  const lockOn = foundOf(keys, await findRows(db, now, keys));
   const free = requests.flatMap(({ keys, wanted }) => {
-    const free = keys.filter((key) => !lockOn.get(key)?.isActive);
+    const free = keys.filter((key) => !isActive(lockOn.get(key)));
     return free.length < wanted ? [] : free;
   });
   return { lockOn, keepers: foundOf(free, await keptFor(db, now, free)) };
@@ -199,7 +199,7 @@ function inTheWay(
   { lockOn, keepers }: PathStates,
 ): { readonly lock?: StoredLock; readonly next?: Next } | undefined {
   const lock = lockOn.get(key);
-  if (lock?.isActive) return { lock };
+  if (isActive(lock)) return { lock };
   const next = keepers.get(key);
   const isOwn = next?.id === waitId || (next !== undefined && next.kind !== 'request' && next.owner === owner);
   return next === undefined || isOwn ? undefined : { next };

@@ -199,7 +199,7 @@ async function notifyHolders(db: Database, now: Now, requests: readonly WaitRequ
   const keyOf = (line: LockKey, owner: string) => JSON.stringify([nameOf(line), owner]);
   const held = asked.flatMap(({ request, ...key }, index) => {
     const lock = locks[index];
-    return lock?.isActive ? { ...key, owner: request.owner, request, lock } : [];
+    return lock ? { ...key, owner: request.owner, request, lock } : [];
   });
   const byKey = new Map(held.map((each) => [keyOf(each, each.owner), each]));
   const reminders = [...byKey.values()].map(({ workspace, path, owner }) => ({ workspace, path, owner }));

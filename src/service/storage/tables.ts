@@ -34,11 +34,10 @@ export const tables = {
     workspace_id bytes primary key, value bigint not null`,
   signing_keys: `
     name text primary key, secret text not null`,
-  // `branch` is the one that the request named.
   locks: `
     workspace_id bytes not null references workspaces (id), path bytes not null, id bytes not null,
     type text not null, owner text not null, origin text, note text,
-    from_lfs integer not null default 0, branch text, lease_id text, acquired_at bigint not null,
+    from_lfs integer not null default 0, lease_id text, acquired_at bigint not null,
     expires_at bigint not null, fence bigint not null,
     primary key (workspace_id, path)`,
   // A row stays for some days after its lease has ended: then `expires_at` is the time of that, before it is the end of

@@ -13,7 +13,7 @@ test.each([
   const held = new Set(paths);
   const watchedPath = (): string | undefined => {
     // What the decision reads of a lock.
-    const lock = { isActive: true, remainingMs: 1, expires_at: 0, acquired_at: 0 } as StoredLock;
+    const lock = { remainingMs: 1, expires_at: 0, acquired_at: 0 } as StoredLock;
     const locks = keys.flatMap((key) => (held.has(key.path) ? [[key, { ...lock, path: key.path }] as const] : []));
     const states = { lockOn: new Map(locks), keepers: new Map() };
     const request = { keys, wanted: paths.length, waitId: 'wait', bearer: bearerOf('ada') };

@@ -1,11 +1,25 @@
 import { setTimeout } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
+import { acquireSchema } from '../../../src/service/lfs/requests.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { findRows } from '../../support/stored-rows.ts';
 import { locksOf, sharedService } from '../http/shared-service.ts';
 import { expectLfsError, lfsMediaType, lfsOf, pathsOf } from './lfs-of.ts';
 
 const run = 'https://github.com/studio/game/actions/runs/42/attempts/1';
+
+test('a lock is requested for the branch of the request, and any other ref counts as none', () => {
+  const refs = [
+    { name: 'refs/heads/art/ü' },
+    { name: 'main' },
+    { name: 'refs/heads/a..b' },
+    { name: 7 },
+    'x',
+    undefined,
+  ];
+  const branches = refs.map((ref) => acquireSchema.parse({ path: 'a', ref }).ref);
+  expect(branches).toEqual(['art/ü', 'main', undefined, undefined, undefined, undefined]);
+});
 
 describe.each(databaseKinds)('locks over Git LFS on $name', (kind) => {
   const service = sharedService(kind);
@@ -37,19 +51,6 @@ describe.each(databaseKinds)('locks over Git LFS on $name', (kind) => {
     expect((await bob.api.take('Content/Hero.uasset')).status).toBe(409);
     expect((await ada.api.release('Content/Hero.uasset')).status).toBe(204);
     expect((await ada.lfs.list()).body).toEqual({ locks: [] });
-  });
-
-  test('a lock is for the branch of the request, and any other ref counts as none', async () => {
-    const { workspace, ada } = await twoOwners();
-    const refs = [{ name: 'refs/heads/art/ü' }, { name: 'main' }, { name: 'refs/heads/a..b' }, { name: 7 }, 'x'];
-    for (const [index, ref] of refs.entries()) {
-      const address = `/v1/workspaces/${workspace}/lfs/locks`;
-      const json = { path: `of/${index}`, ref };
-      expect((await service.ask('POST', address, { token: ada.secret, json })).status).toBe(201);
-    }
-    const rows = await findRows(service.storage, 'locks', { workspace_id: workspace });
-    const branches = Object.fromEntries(rows.map(({ path, branch }) => [path, branch]));
-    expect(branches).toEqual({ 'of/0': 'art/ü', 'of/1': 'main', 'of/2': null, 'of/3': null, 'of/4': null });
   });
 
   test('a lock of a job blocks Git LFS users, and the message names its holder, times and run', async () => {

@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { parseBranchName } from '../../../src/interface/branch-name.ts';
 import { toLock } from '../../../src/service/locks/find.ts';
 import { createLockQuota, type LockQuota } from '../../../src/service/locks/lock-quota.ts';
 import { type TakeDecision, type TakeRequest, take } from '../../../src/service/locks/take.ts';
@@ -9,7 +8,6 @@ import { databaseKinds } from '../../support/databases.ts';
 import { runs } from '../../support/runs.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
 import { changeRows } from '../../support/stored-rows.ts';
-import { valueIn } from '../../support/value-in.ts';
 import { bearerOf, grantedLock, lockRequest, noQuota } from './taken-locks.ts';
 
 const workspaces = ['game', 'tools'];
@@ -114,17 +112,16 @@ describe.each(databaseKinds)('locks that are acquired together on $name', (kind)
       ['alone', undefined],
       ['with a lease', 'lease_1'],
     ])('%s keeps none of its values', async (_, lease) => {
-      const branch = valueIn(parseBranchName('main'));
-      const request = { ...wanted('a', 'ada'), branch, note: 'a note', fromLfs: true };
+      const request = { ...wanted('a', 'ada'), note: 'a note', fromLfs: true };
       await acquire(request);
       await changeRows(storage, 'locks', { lease_id: 'lease_of_ada' });
-      const marks = { note: 'a note', from_lfs: 1, branch: 'main' };
+      const marks = { note: 'a note', from_lfs: 1 };
       const before = await rowOf('a');
       expect(before).toMatchObject({ owner: 'ada', ...marks });
       await expire('a');
       await acquire({ ...wanted('a', 'bob'), lease });
       const after = await rowOf('a');
-      const none = { note: null, from_lfs: 0, branch: null };
+      const none = { note: null, from_lfs: 0 };
       expect(after).toMatchObject({
         owner: 'bob',
         ...none,

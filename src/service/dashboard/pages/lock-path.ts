@@ -101,12 +101,11 @@ async function pathView(site: Site, call: WorkspaceCall, path: LockPath, rejecti
   const { bearer, now } = call;
   const workspace = call.workspace.id;
   const key = { workspace, path };
-  const [found, waiting, { periods }] = await Promise.all([
+  const [lock, waiting, { periods }] = await Promise.all([
     locks.find(key),
     locks.queue(key),
     readLockHistory(storage, { ...key, limit: maxPeriods }),
   ]);
-  const lock = found?.isActive ? found : undefined;
   const own = waitIds.ofPerson(bearer.id, key);
   const isWaiting = waiting.some(({ waitId }) => waitId === own);
   const none = empty('Nobody holds a lock on this path.', 'It can be locked now.');

@@ -86,8 +86,8 @@ const waitsWithPlaces = async ({ storage, locks }: Site, bearer: PageCall['beare
   Promise.all(
     (await waitsOfOwner(storage, bearer, maxWaits)).map(async (wait) => {
       const { workspace, path, waitId } = wait;
-      const [place, found] = await Promise.all([placeInLine(storage, waitId), locks.find({ workspace, path })]);
-      return { ...wait, place, holder: found?.isActive ? toLock(found) : undefined };
+      const [place, lock] = await Promise.all([placeInLine(storage, waitId), locks.find({ workspace, path })]);
+      return { ...wait, place, holder: lock ? toLock(lock) : undefined };
     }),
   );
 
