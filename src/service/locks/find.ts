@@ -63,6 +63,3 @@ export const toLock = (row: LockRow): Lock => ({
 
 // A newer version of the service may have stored a type that this one does not support.
 const typeOf = (text: string): LockType => lockTypes.find((type) => type === text) ?? 'exclusive';
-
-/** Sorts after every character that a path can contain, in UTF-8 and so in both databases. */
-export const lastSortKey = '\u{10FFFF}';

@@ -6,11 +6,9 @@ import { batchQuery, insertFrom, numbersOf, textsOf } from '../storage/batch-que
 import { keptForMs, removeBeyond, removeOld } from '../storage/remove-old.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
-import { type LockRow, lastSortKey, toLock } from './find.ts';
+import { type LockRow, toLock } from './find.ts';
 
-/** How locks end. Renewals are not recorded: a long job has many of them. */
-export const lockEnds = ['released', 'force-released', 'expired'] as const;
-
+/** How a lock ended. Renewals are not recorded: a long job has many of them. */
 export type LockEnd = {
   readonly lock: LockRow;
   /** For an expired lock, the end of its ttl, even if it was noticed later. */
@@ -18,7 +16,7 @@ export type LockEnd = {
 } & (
   | { readonly kind: 'expired'; readonly by: null }
   /** The owner who released it, or the name of the operator. */
-  | { readonly kind: Exclude<(typeof lockEnds)[number], 'expired'>; readonly by: string }
+  | { readonly kind: 'released' | 'force-released'; readonly by: string }
 );
 
 type LockChange =
@@ -152,50 +150,27 @@ export interface HistoryPosition {
 export interface HistoryQuery {
   readonly workspace: string;
   readonly path?: string | undefined;
-  readonly prefix?: string | undefined;
-  readonly owner?: string | undefined;
-  /** `held`, or how it ended. */
-  readonly kind?: string | undefined;
-  /** Times of the end, in milliseconds; `until` is exclusive. */
-  readonly from?: number | undefined;
-  readonly until?: number | undefined;
   /** Only older entries: the `next` of the previous page. */
   readonly before?: HistoryPosition | undefined;
   readonly limit: number;
 }
 
-/** Rows scanned for a page. Most filters have no index, and on SQLite a scan blocks all other requests. */
-const maxScanned = 20_000;
-
 /** The holders of locks with the beginning and the end, for locks that are held now and for those that have ended. */
-export async function readLockHistory(
-  { read, now }: Pick<Storage, 'read' | 'now'>,
-  query: HistoryQuery,
-  lookAt = maxScanned,
-) {
-  const { prefix, owner, kind, limit } = query;
-  const newest = ofLocks(read, now, query)
+export async function readLockHistory({ read, now }: Pick<Storage, 'read' | 'now'>, query: HistoryQuery) {
+  const { limit } = query;
+  const found = await ofLocks(read, now, query)
     .unionAll(ofHistory(read, query))
     .unionAll(ofEndedLeases(read, query))
     .orderBy('ended_at', 'desc')
     .orderBy('fence', 'desc')
-    .limit(lookAt);
-  let found = read.selectFrom(newest.as('looked_at')).selectAll();
-  if (prefix !== undefined) found = found.where('path', '>=', prefix).where('path', '<', `${prefix}${lastSortKey}`);
-  if (owner !== undefined) found = found.where('owner', '=', owner);
-  if (kind !== undefined) found = found.where('kind', '=', kind);
-  const page = await found
-    .orderBy('ended_at', 'desc')
-    .orderBy('fence', 'desc')
     .limit(limit + 1)
     .execute();
-  const shown = page.slice(0, limit);
-  const end = newest.limit(1).offset(lookAt - 1);
-  const last = page.length > limit ? shown.at(-1) : await end.executeTakeFirst();
+  const shown = found.slice(0, limit);
+  const last = found.length > limit ? shown.at(-1) : undefined;
   return {
     /** Newest first. */
     periods: shown.map(periodOf),
-    /** Cursor of the next page; undefined on the last one. A page with few or no entries is not always the last. */
+    /** Cursor of the next page; undefined on the last one. */
     next: last && { endedAt: last.ended_at, fence: last.fence },
   };
 }
@@ -226,14 +201,12 @@ const ofEndedLeases = (read: Database, query: HistoryQuery) =>
 
 function isAsked(
   end: 'expires_at' | 'ended_at',
-  { workspace, path, from, until, before }: HistoryQuery,
+  { workspace, path, before }: HistoryQuery,
   ofWorkspace: RawBuilder<unknown>,
 ) {
   const endedAt = sql.ref(end);
   const conditions = [sql`${ofWorkspace} = ${workspace}`];
   if (path !== undefined) conditions.push(sql`path = ${path}`);
-  if (from !== undefined) conditions.push(sql`${endedAt} >= ${from}`);
-  if (until !== undefined) conditions.push(sql`${endedAt} < ${until}`);
   if (before !== undefined) conditions.push(sql`(${endedAt}, fence) < (${before.endedAt}, ${before.fence})`);
   return sql<boolean>`${sql.join(conditions, sql` and `)}`;
 }

@@ -2,7 +2,7 @@ import { type SqlBool, sql } from 'kysely';
 import { byPath } from '../../interface/lock-path.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { Bearer } from '../tokens/tokens.ts';
-import { type LockRow, lastSortKey } from './find.ts';
+import type { LockRow } from './find.ts';
 import { isPresent } from './waits.ts';
 
 /** Each order is that of an index. Ids begin with the time of the lock. */
@@ -22,6 +22,9 @@ export interface LockQuery {
   readonly after?: string | undefined;
   readonly limit: number;
 }
+
+/** Sorts after every character that a path can contain, in UTF-8 and so in both databases. */
+const lastSortKey = '\u{10FFFF}';
 
 const searched = ['path', 'owner', 'origin', 'note'] as const;
 

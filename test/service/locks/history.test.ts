@@ -41,8 +41,8 @@ describe.each(databaseKinds)('the history of locks on $name', (kind) => {
     commit((db) => releaseLocks(db, storage.now, [{ ...placeOf(path), match: () => true, releaser }]));
   const expire = (path: string) => changeRows(storage, 'locks', { expires_at: 5 }, { path });
 
-  const read = (query: Partial<HistoryQuery> = {}, lookAt?: number) =>
-    readLockHistory(storage, { workspace: 'game', limit: 100, ...query }, lookAt);
+  const read = (query: Partial<HistoryQuery> = {}) =>
+    readLockHistory(storage, { workspace: 'game', limit: 100, ...query });
   const inShort = ({ kind: how, path, ended_by }: RecordedLockPeriod): string =>
     [how, path, ...(ended_by === null ? [] : ['by', ended_by])].join(' ');
   const told = async (query?: Partial<HistoryQuery>): Promise<readonly string[]> =>
@@ -82,11 +82,12 @@ describe.each(databaseKinds)('the history of locks on $name', (kind) => {
     await expire('replaced');
     await take('replaced');
     await expire('swept');
-    const before = await read({ kind: 'expired' });
+    const ended = async () => (await read()).periods.filter(({ kind }) => kind === 'expired');
+    const before = await ended();
     await removeExpiredLocks(storage);
-    const expired = await read({ kind: 'expired' });
+    const expired = await ended();
     expect(before).toEqual(expired);
-    expect(expired.periods.map(({ ended_at, path }) => [ended_at, path])).toEqual([
+    expect(expired.map(({ ended_at, path }) => [ended_at, path])).toEqual([
       ['1970-01-01T00:00:00.005Z', 'replaced'],
       ['1970-01-01T00:00:00.005Z', 'swept'],
     ]);
@@ -105,39 +106,30 @@ describe.each(databaseKinds)('the history of locks on $name', (kind) => {
     expect(await release('a', ada)).toMatchObject([{ kind: 'released' }]);
   });
 
-  async function allPages(query: Partial<HistoryQuery>, lookAt?: number) {
+  async function allPages(query: Partial<HistoryQuery>) {
     const pages: string[][] = [];
     for (let before: HistoryPosition | undefined; ; ) {
-      const { periods, next } = await read({ ...query, before }, lookAt);
+      const { periods, next } = await read({ ...query, before });
       pages.push(periods.map(inShort));
       if (next === undefined) return pages;
       before = next;
     }
   }
 
-  test('is read in pages without gaps, even with many rows in a millisecond or few matches', async () => {
+  test('is read in pages without gaps, even with many rows in a millisecond', async () => {
     await take('x/a', 'x/b', 'y/c', 'y/d', 'z/e', 'z/f');
     for (const path of ['x/a', 'y/c', 'x/b']) await release(path, path === 'y/c' ? operator : ada);
     const all = await told();
     expect(all).toHaveLength(6);
     for (const limit of [1, 2, 5, 6]) expect((await allPages({ limit })).flat()).toEqual(all);
-    // Each page reads two rows.
-    for (const filter of [{ prefix: 'x/' }, { kind: 'held' }, { owner: 'nobody' }, { path: 'x/a' }]) {
-      const pages = await allPages({ ...filter, limit: 2 }, 2);
-      expect(pages.flat()).toEqual(await told(filter));
-    }
-    expect(await told({ prefix: 'x/' })).toHaveLength(2);
-    expect(await told({ kind: 'held' })).toHaveLength(3);
-    expect(await told({ owner: 'ada' })).toEqual(all);
-    expect(await allPages({ owner: 'nobody' }, 2)).toEqual([[], [], [], []]);
+    expect(await told({ path: 'x/a' })).toEqual(['released x/a by ada']);
     expect((await readLockHistory(storage, { workspace: 'film', limit: 9 })).periods).toEqual([]);
   });
 
-  test('is read from one end until before another', async () => {
+  test('is read before a time', async () => {
     await take('held');
     await storeEnded('a', 'b', 'c');
-    expect(await told({ from: 1, until: 3 })).toEqual(['released b by ada', 'released a by ada']);
-    expect(await told({ from: 3 })).toEqual(['held held', 'released c by ada']);
+    expect(await told({ before: { endedAt: 3, fence: 0 } })).toEqual(['released b by ada', 'released a by ada']);
   });
 
   test('is kept for 90 days after the end, or for the configured time', async () => {
@@ -181,8 +173,8 @@ describe.each(databaseKinds)('the history of locks on $name', (kind) => {
       'lock_history_of_path (workspace_id=? AND path=?',
     ];
     for (const [query, indexes] of [
-      [{ before, owner: 'ada' }, ofWorkspace],
-      [{ from: 1, until: 9, kind: 'expired' }, ofWorkspace],
+      [{ before }, ofWorkspace],
+      [{}, ofWorkspace],
       [{ before, path: 'a' }, ofPath],
     ] as const) {
       for (const plan of await plansOf(query)) {

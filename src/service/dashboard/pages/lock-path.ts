@@ -119,7 +119,7 @@ async function pathView(site: Site, call: WorkspaceCall, path: LockPath, rejecti
         ? html`<p>${faint('This path has no history. Old entries are removed.')}</p>`
         : htmlTable(periods.map((period) => periodRow(period, now)))
     }</section>
-    ${buttonLink(urls.history(workspace, { prefix: path }), 'All history')}`;
+    ${buttonLink(urls.history(workspace, { path }), 'All history')}`;
   return { title: path, main, status: rejection?.status ?? 200 };
 }
 
