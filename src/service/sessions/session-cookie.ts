@@ -10,7 +10,8 @@ export const endedCookie = (incoming: IncomingMessage): string => cookie(incomin
 
 function cookie(incoming: IncomingMessage, secret: string, maxAge: number): string {
   const secure = speaksHttps(incoming);
-  const settings = { path: '/', httpOnly: true, sameSite: 'Strict', secure, maxAge } as const;
+  // Other sites may link to pages, but send no forms: see requireSameSite().
+  const settings = { path: '/', httpOnly: true, sameSite: 'Lax', secure, maxAge } as const;
   return serialize(secure ? names.secure : names.plain, secret, settings);
 }
 

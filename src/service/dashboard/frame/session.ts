@@ -1,12 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import type { Context, MiddlewareHandler } from 'hono';
-import { html } from 'hono/html';
 import { type Access, type AccessControl, admitBearer, unauthorized } from '../../access/access.ts';
 import { type ApiResponse, Refusal } from '../../contract/response.ts';
 import { type Environment, send } from '../../http/context.ts';
 import { sessionSecretIn } from '../../sessions/session-cookie.ts';
 import { authenticateSession } from '../../sessions/sessions.ts';
-import { pageHeaders, seeOther, wantsPage } from './layout.ts';
+import { seeOther, wantsPage } from './layout.ts';
 
 declare module 'hono' {
   interface ContextVariableMap {
@@ -29,22 +28,9 @@ export function requireSession(
   };
 }
 
-/**
- * With SameSite=Strict, browsers send no cookie when someone follows a link on another site, even if they are signed
- * in. They send it when this page reloads the same URL.
- */
-const reloadingPage: ApiResponse = {
-  status: 200,
-  headers: pageHeaders,
-  body: String(
-    html`<!doctype html><html lang="en"><meta charset="utf-8"><meta http-equiv="refresh" content="0"><title>Workspaces</title><p><a href="">Continue</a></p></html>`,
-  ),
-};
-
 function withoutSession(c: Context<Environment>): ApiResponse {
   if (!wantsPage(c)) throw unauthorized('The session has ended. Sign in again at /sign-in.');
   if (c.req.method !== 'GET') return seeOther('/sign-in?notice=session-ended');
-  if (c.req.header('sec-fetch-site') === 'cross-site') return reloadingPage;
   const to = c.env.incoming.url ?? '/';
   return seeOther(to === '/' ? '/sign-in' : `/sign-in?to=${encodeURIComponent(to)}`);
 }

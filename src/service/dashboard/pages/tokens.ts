@@ -3,7 +3,7 @@ import { actorOf } from '../../access/caller.ts';
 import { Refusal } from '../../contract/response.ts';
 import { endedCookie } from '../../sessions/session-cookie.ts';
 import { looksLikeTokenId } from '../../tokens/secret.ts';
-import { listTokens, revokeToken, rotateToken, type Token, type TokenState } from '../../tokens/tokens.ts';
+import { findToken, listTokens, revokeToken, rotateToken, type Token, type TokenState } from '../../tokens/tokens.ts';
 import { postForm, selection } from '../elements/fields.ts';
 import { faint, htmlTable, literal, type Markup, pointInTime, type Row, time, userText } from '../elements/markup.ts';
 import { textIn } from '../frame/form.ts';
@@ -103,8 +103,7 @@ async function tokenView(
   problem?: string,
   status = problem === undefined ? 200 : 409,
 ): Promise<View> {
-  const tokens = await listTokens(storage);
-  const token = tokens.find((each) => each.id === id);
+  const token = await findToken(storage.read, storage.now, id);
   if (token === undefined) throw noSuchToken();
   const main = html`${problem === undefined ? '' : html`<p class="warning" role="alert">${problem}</p>`}
     ${tokenFacts(
@@ -115,7 +114,7 @@ async function tokenView(
         <dt>Last used</dt><dd>${lastUseText(token, call.now)}</dd>`,
     )}
     ${token.state === 'active' && token.replaced_by === null ? rotation(call, token) : ''}
-    ${token.state === 'active' ? revocation(call, token, tokens) : ''}`;
+    ${token.state === 'active' ? revocation(call, token) : ''}`;
   return { title: `The token ${token.name}`, main, status };
 }
 
@@ -135,15 +134,9 @@ const rotation = ({ bearer }: PageCall, { id }: Token): Markup =>
       button: 'Rotate token',
     })}`;
 
-function revocation({ bearer }: PageCall, token: Token, tokens: readonly Token[]): Markup {
-  const { id } = token;
-  const isLast = isAdministrator(token) && !tokens.some((other) => other.id !== id && isAdministrator(other));
-  return html`<h2>Revoke</h2>
+const revocation = ({ bearer }: PageCall, { id }: Token): Markup =>
+  html`<h2>Revoke</h2>
     <p>Every request with this token will be refused, and its sessions end. This cannot be undone. Locks stay until they are
       released or expire.</p>
     ${id === bearer.id ? html`<p class="warning">You are signed in with this token. Revoking it ends your session.</p>` : ''}
-    ${isLast ? html`<p class="warning">This is the last active token with the scope <code>admin</code>. To create another, run on the machine of the service: <code>workspace-service token create --name NAME --scopes admin</code></p>` : ''}
     ${postForm({ action: `${tokenUrl(id)}/revoke`, kind: 'danger', button: 'Revoke token' })}`;
-}
-
-const isAdministrator = ({ state, scopes }: Token): boolean => state === 'active' && scopes.includes('admin');
