@@ -35,8 +35,6 @@ export const createRegisterHook =
     const id = firstName(hook, 'id', 'hook_id');
     return {
       hook_id: id === undefined ? undefined : plainName(id),
-      /** The service reports that it replaced an existing hook. */
-      replaced: response.status === 200,
       /** A secret that the service generated, and returns only once. It must be masked before any use. */
       madeSecret: body.secret === undefined ? nameIn(hook['secret']) : undefined,
     };

@@ -229,14 +229,10 @@ const unusableText = ({ reason, content }: Unusable): string =>
 export const asSentence = (text: string): string => (/[.!?…]$/.test(text) ? text : `${text}.`);
 
 function adviceOnRefusal(refused: Refused): string {
-  const { status, isRecognized, isOwnProblem, message, missingScope, requestId } = refused;
+  const { status, isRecognized, isOwnProblem, message, missingScope } = refused;
   if (isRedirect(refused)) return ' Set the base URL to the actual URL of the service.';
   if (missingScope !== undefined) return ` Use a token or a trust rule that has the scope ${missingScope}.`;
-  if (status === 401) {
-    const isKnown = message !== undefined && /expired|revoked/i.test(message);
-    const create = isKnown ? 'Create a new token' : 'The token may have expired or been revoked: create a new one';
-    return ` ${create}, and update the secret.`;
-  }
+  if (status === 401) return ' The token may have expired or been revoked: create a new one, and update the secret.';
   if (!isRecognized) {
     return ' Check the base URL, and any gateway in front of the service: it may have answered in its place.';
   }
@@ -245,8 +241,7 @@ function adviceOnRefusal(refused: Refused): string {
   }
   if (message !== undefined) return '';
   if (status === 403) return ' Check the scopes of the token.';
-  if (status < 500) return '';
-  return ` The log of the service has the cause${requestId === undefined ? '' : ', under the request id'}.`;
+  return status < 500 ? '' : ' The log of the service has the cause.';
 }
 
 /** See connection.ts for the reason why it is not imported. */

@@ -116,7 +116,6 @@ describe('the client', () => {
     ['names the missing scope of the token', refused('No.', insufficient), 'that has the scope locks:read ('],
     ['suggests no scopes for another reason', refused('No.', 'Bearer scope="locks:read"'), 'No ('],
     ['says what to do about an invalid token', invalid('Bad'), 'Bad. The token may have expired or been revoked: '],
-    ['does not guess why a token is invalid', invalid('It was revoked.'), 'It was revoked. Create a new token, '],
   ])('%s', async (_, answer, told) => {
     expect((await refusal(answer)).message).toContain(told);
   });

@@ -25,12 +25,12 @@ describe('the registration of a webhook', () => {
     expect(JSON.parse(server.requests[0]?.body ?? '')).toEqual(body);
   });
 
-  const unnamed = { hook_id: undefined, replaced: false, madeSecret: undefined };
+  const unnamed = { hook_id: undefined, madeSecret: undefined };
   const named = { ...unnamed, hook_id: 'h1' };
 
   test.each([
     ['201', json(201, { id: 'h1' }), {}, named],
-    ['200 if it existed before', json(200, { hook_id: 7 }), {}, { ...named, hook_id: '7', replaced: true }],
+    ['200 if it existed before', json(200, { hook_id: 7 }), {}, { ...named, hook_id: '7' }],
     ['an empty body', nothing(204), {}, unnamed],
     ['its URL', json(201, { url }), {}, unnamed],
     ['a generated secret', json(201, { id: 'h1', secret }), {}, { ...named, madeSecret: secret }],

@@ -119,7 +119,7 @@ test('the files of a push are those that differ between its commits', async () =
   const event = pushEvent('topic', { before, after, repository: { default_branch: 'main' } });
   const result = await (await guard({ history }, { locked: ['a', 'b'], event })).run();
   expect(lockedIn(result), result.log).toEqual(['b']);
-  expect(result.log).toMatch(/The push to topic \(0000001 to 0000002\) of octo-games\/dragon changes 1 file\./);
+  expect(result.log).toMatch(/Files changed by the push to topic \(0000001 to 0000002\) of octo-games\/dragon: 1\./);
   const { log } = await (await guard({ history: createHistory() }, { event })).run();
   expect(log).toContain('leave `github-token` out. Or the commit before the push is gone,');
 });

@@ -1,7 +1,7 @@
 import type { KnownLock } from '../../client/known-lock.ts';
 import { listOnPaths } from '../../client/lists.ts';
 import type { CallLimits } from '../../client/request.ts';
-import { pluralize } from '../../interface/format.ts';
+import { formatNumber, pluralize } from '../../interface/format.ts';
 import { byPath } from '../../interface/lock-path.ts';
 import { heldText } from '../../locks/messages.ts';
 import { findSource } from '../changed-files/change.ts';
@@ -70,16 +70,13 @@ async function pathsToList({ scope, workspace }: TaskOf<'list-locks'>, context: 
     const { lookUpChangedFiles } = await import('../changed-files/changed-files.ts');
     const { change, repository } = source.value;
     const { files, paths } = await lookUpChangedFiles(source.value, context, within);
-    const changed = `${capitalized(change.name)} of ${repository.owner}/${repository.repo} changes ${pluralize(files, 'file')}.`;
-    log.line(paths.length === files ? changed : `${changed} Looking up ${pluralize(paths.length, 'path')}.`);
+    log.line(`Files changed by ${change.name} of ${repository.owner}/${repository.repo}: ${formatNumber(files)}.`);
     return { paths, among: `, among ${pluralize(files, 'file')} of ${change.name}` };
   }
   const resolved = await resolvePaths(scope.paths, { ...context, ...jobLocksIn(context, workspace) });
   if (resolved.size === 0) return { paths: undefined, among: '' };
   return { paths: [...resolved.keys()], among: `, among ${pluralize(resolved.size, 'path')}` };
 }
-
-const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** The documented fields, and all others that the service sent. */
 function asOutput(lock: KnownLock) {

@@ -80,8 +80,7 @@ export function notAcquiredOutcome(
     }
     case 'cancelled': {
       const isAll = result.left.length + result.unanswered.length === 0;
-      const { reason } = context.signal;
-      return failed(outputs, reason instanceof LedgerFailure ? ledgerText(reason.message, isAll) : cancelText(isAll));
+      return failed(outputs, cancelText(context.signal.reason, isAll));
     }
     case 'too-short':
       return failed(outputs, text);
@@ -106,10 +105,12 @@ const outdatedAnnotations = (
     isWarning,
   }));
 
-const cancelText = (isAll: boolean): string =>
-  isAll
-    ? 'The step was cancelled. It released all locks that it had acquired.'
-    : 'The step was cancelled. Some of its locks could not be released in time: the post-step tries again.';
-
-const ledgerText = (reason: string, isAll: boolean): string =>
-  `The ledger of this job's locks could not be written (${reason}), so they could not be released for certain after a kill. ${isAll ? 'Nothing stays locked.' : 'Some locks could not be released in time: the post-step tries again.'} Make sure that the runner's temporary folder is writable and has free space.`;
+/** Why the step was cancelled: by the runner, or because its ledger cannot be written. */
+function cancelText(reason: unknown, isAll: boolean): string {
+  const rest = isAll
+    ? 'It released all locks that it had acquired.'
+    : 'Some of its locks could not be released in time: the post-step tries again.';
+  return reason instanceof LedgerFailure
+    ? `The ledger of this job's locks could not be written (${reason.message}), so they could not be released for certain after a kill, and the step ended. ${rest} Make sure that the runner's temporary folder is writable and has free space.`
+    : `The step was cancelled. ${rest}`;
+}

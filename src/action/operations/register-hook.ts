@@ -10,12 +10,11 @@ export async function registerHook(context: Context, task: TaskOf<'register-hook
     defaultLimits(context),
   );
   const { hook_id, madeSecret } = registered;
-  const what = registered.replaced ? 'Replaced the webhook' : 'Registered the webhook';
   // The rest of the URL often contains a secret.
   const { origin } = new URL(url);
   return {
     outputs: { status: 'registered', hook_id },
-    sentence: `${what}: ${workspace} now sends ${events.join(', ') || 'events'} to ${origin}.`,
+    sentence: `Registered the webhook: ${workspace} now sends ${events.join(', ') || 'events'} to ${origin}.`,
     warnings: madeSecret !== undefined && verifiesSignatures(options['format']) ? [madeSecretText] : [],
     failures: [],
   };

@@ -27,16 +27,9 @@ export async function unlock(context: Context, task: TaskOf<'unlock'>): Promise<
   const begin = `Released ${pluralize(released.length, 'lock')} in ${workspace}`;
   return {
     ...resultsOutcome(results, { main: 'released', begin, gap, now: context.client.serverNow() }),
-    ...(results.length === 0 && { sentence: `${begin}: ${nothingTexts[selection.kind]}.` }),
     outputs: { status: statusOf(results), released: JSON.stringify(released) },
   };
 }
-
-const nothingTexts = {
-  job: 'this job no longer holds a lock there',
-  paths: 'this job holds no lock that matches `path`',
-  locks: 'the list of locks is empty',
-};
 
 /**
  * One status for all paths. The first that applies: a lock was lost; a lock was released; a path is, or may be, still

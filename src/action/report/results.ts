@@ -91,28 +91,23 @@ const holderName = (holder: PathResult['holder']): string =>
 const endOf = ({ holder, until }: PathResult): string | undefined =>
   holder === undefined || holder === 'nobody' ? until : holder.expires_at;
 
-/** The table of locks in a summary. It has a column for notes only if there are any. */
+/** The table of locks in a summary. */
 export function holderTable(
   locks: readonly { readonly path: string; readonly holder: KnownLock | undefined }[],
 ): Table {
-  const hasNotes = locks.some(({ holder }) => holder?.note !== undefined);
   return {
-    head: ['Path', 'Holder', 'Until', 'Run', ...(hasNotes ? ['Note'] : [])],
+    head: ['Path', 'Holder', 'Until', 'Run', 'Note'],
     rows: locks.map(({ path, holder }) => [
       path,
       holder?.owner ?? '',
       timeCell(holder?.expires_at),
       { run: holder?.origin ?? '' },
-      ...(hasNotes ? [holder?.note ?? ''] : []),
+      holder?.note ?? '',
     ]),
   };
 }
 
-interface ListedLock {
-  readonly path: string;
-  readonly id?: string | undefined;
-  readonly etag?: string | undefined;
-}
+type ListedLock = Partial<Pick<KnownLock, 'id' | 'etag'>> & { readonly path: string };
 
 /** The output `locks`, in its short form if it is too long. If that is too, the reporter leaves the output empty. */
 export function locksOutput(locks: readonly ListedLock[]): string {

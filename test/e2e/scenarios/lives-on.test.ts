@@ -155,7 +155,7 @@ test.each([
   const job = await stage.job({ env: { NODE_OPTIONS: diskFullAfter(writes) } });
   const result = await job.run(locking(manyPaths(200), { renew: 'true' }));
   expect(result).toMatchObject({ conclusion: 'failure', outputs: { acquired: 'false', count: '0' } });
-  expect(result.log).toMatch(/The ledger of this job's locks could not be written \(.*\).*Nothing stays locked\./);
+  expect(result.log).toMatch(/The ledger of this job's locks could not be written \(.*\).*It released all locks/);
   await job.post();
   expect(await stage.locks()).toEqual([]);
   await expect.poll(() => job.leftProcesses(), patiently).toEqual([]);
