@@ -1,7 +1,7 @@
 import type { Client } from '../client/client.ts';
-import type { AcquiredLock, KnownLock } from '../client/known-lock.ts';
+import type { AcquiredLock } from '../client/known-lock.ts';
 import { CommandError } from '../command/command.ts';
-import { formatDuration, milliseconds, type Ttl } from '../interface/duration.ts';
+import { formatDuration, type Ttl } from '../interface/duration.ts';
 import { timeCell } from '../interface/format.ts';
 import type { LockPath } from '../interface/lock-path.ts';
 import { acquireLocks, notAcquiredText } from '../locks/acquire.ts';
@@ -36,14 +36,13 @@ export async function takeLocks(
     },
   };
   const { context, releaseAfterFailure } = createCommandSession({ ...remote, client }, ttl);
-  const asked = [...new Set(named)].toSorted();
-  for (const problem of pathProblems(asked)) remote.report(problem);
-  const own = await ownLocks(remote, ttl, asked);
-  const paths = asked.filter((path) => !own.has(path));
+  const paths = [...new Set(named)].toSorted();
+  for (const problem of pathProblems(paths)) remote.report(problem);
+  await refuseOwnLocks(remote, ttl, paths);
   const goal = { paths, count: paths.length };
   try {
     const result = await acquireLocks({ ...context, withoutWait: remote.within() }, goal, { wait, urgency });
-    if (result.kind === 'acquired') return asked.flatMap((path) => own.get(path) ?? acquired.get(path) ?? []);
+    if (result.kind === 'acquired') return paths.flatMap((path) => acquired.get(path) ?? []);
     throw new CommandError(notAcquiredText(result, wait, client.serverNow(), asFlag));
   } catch (error) {
     const isReleased = await releaseAfterFailure(rollBackMs);
@@ -52,18 +51,12 @@ export async function takeLocks(
   }
 }
 
-/** Locks that the person has already, and that last long enough. */
-async function ownLocks(remote: RemoteService, ttl: Ttl, paths: readonly LockPath[]) {
-  const own = new Map<LockPath, KnownLock>();
+/** A person would wait for their own lock. */
+async function refuseOwnLocks(remote: RemoteService, ttl: Ttl, paths: readonly LockPath[]): Promise<void> {
   for (const { path, lock, status } of await checkLocks(remote, paths)) {
-    if (status !== 'yours' || lock === undefined) continue;
-    const end = Date.parse(lock.expires_at ?? '');
-    if (end < remote.client.serverNow() + milliseconds(ttl))
-      throw new CommandError(
-        `You hold the lock on ${path} already, until ${timeCell(lock.expires_at)}. To keep it for longer: workspace-service lock extend ${path} --ttl ${formatDuration(ttl)}. Nothing was locked.`,
-      );
-    remote.report(`You hold the lock on ${path} already.`);
-    own.set(path, lock);
+    if (status !== 'yours') continue;
+    throw new CommandError(
+      `You hold the lock on ${path} already, until ${timeCell(lock?.expires_at)}. To keep it for longer: workspace-service lock extend ${path} --ttl ${formatDuration(ttl)}. Nothing was locked.`,
+    );
   }
-  return own;
 }
