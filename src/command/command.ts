@@ -34,7 +34,7 @@ export interface CommandContext<F extends Flags, A extends Flags> extends Progra
 }
 
 /** The result of a command. It may also print while it runs. */
-export interface CommandOutput {
+interface CommandOutput {
   /** Printed instead of the lines with `--json`. */
   readonly document?: unknown;
   readonly lines?: readonly string[];

@@ -1,7 +1,7 @@
 import { accepted, type Parse, type Parsed, refused } from '../interface/parsed.ts';
 import { quoted } from './print.ts';
 
-export interface Flag<T> {
+interface Flag<T> {
   /** Represents the value in the help. Empty for a switch. */
   readonly placeholder: string;
   readonly description: string;

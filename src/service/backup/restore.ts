@@ -39,13 +39,13 @@ export const restoreBackup = (
     const { time } = await db.selectNoFrom(now.as('time')).executeTakeFirstOrThrow();
     const fencesRaisedBy = await raiseFences(db, time - header.taken_at);
     await keepHigherFences(db, fencesBefore);
-    const ended = { ...(await endSessions(db)), activeLocks: await countActiveLocks(db, now) };
+    await endSessions(db);
     await recordAudit(db, now, {
       actor,
       action: 'backup.restored',
       detail: { taken_at: asTimestamp(header.taken_at), fences_raised_by: fencesRaisedBy },
     });
-    return { header, rows, ...ended, fencesRaisedBy };
+    return { header, rows, fencesRaisedBy, activeLocks: await countActiveLocks(db, now) };
   });
 
 const damaged = (reason: string): CommandError =>
@@ -64,7 +64,9 @@ async function load(input: Readable, db: Database, dialect: Dialect) {
       const lines = linesOf(text);
       const header = parseHeader((await lines.next()).value ?? '');
       await emptyDatabase(db, dialect);
-      for await (const { table, rows } of batchesOf(lines)) {
+      for await (const line of lines) {
+        const [table, rows] = parseJson(rowsSchema, line) ?? [];
+        if (table === undefined || rows === undefined) throw damaged('one of its lines is not an entry of a backup');
         await insertRows(db, dialect, table, rows);
         counts[table] = (counts[table] ?? 0) + rows.length;
       }
@@ -95,28 +97,10 @@ function parseHeader(line: string): Header {
 
 type Row = Readonly<Record<string, string | number | null>>;
 
-const rowSchema = z.tuple([
+const rowsSchema = z.tuple([
   z.enum(tableKeys.map(([table]) => table)),
-  z.record(z.string(), z.union([z.string(), z.number(), z.null()])),
+  z.array(z.record(z.string(), z.union([z.string(), z.number(), z.null()]))),
 ]);
-
-/** Limits the parameters of a statement. */
-const maxRows = 100;
-
-async function* batchesOf(lines: AsyncIterable<string>) {
-  let batch: { readonly table: string; readonly rows: Row[] } | undefined;
-  for await (const line of lines) {
-    const [table, row] = parseJson(rowSchema, line) ?? [];
-    if (table === undefined || row === undefined) throw damaged('one of its lines is not an entry of a backup');
-    if (batch !== undefined && (batch.table !== table || batch.rows.length === maxRows)) {
-      yield batch;
-      batch = undefined;
-    }
-    batch ??= { table, rows: [] };
-    batch.rows.push(row);
-  }
-  if (batch !== undefined) yield batch;
-}
 
 async function insertRows(db: Database, dialect: Dialect, table: string, rows: readonly Row[]): Promise<void> {
   const columns = Object.keys(rows[0] ?? {});
@@ -160,14 +144,10 @@ async function refuseUnusableWorkspaces(db: Database): Promise<void> {
 }
 
 /** A session or a link that ended after the backup must not work again. */
-async function endSessions(db: Database) {
-  const sessions = await db.deleteFrom('sessions').executeTakeFirst();
-  const links = await db
-    .updateTable('sign_in_links')
-    .set(({ ref }) => ({ used_at: ref('expires_at') }))
-    .where('used_at', 'is', null)
-    .executeTakeFirst();
-  return { endedSessions: Number(sessions.numDeletedRows), endedLinks: Number(links.numUpdatedRows) };
+async function endSessions(db: Database): Promise<void> {
+  await db.deleteFrom('sessions').execute();
+  const links = db.updateTable('sign_in_links').set(({ ref }) => ({ used_at: ref('expires_at') }));
+  await links.where('used_at', 'is', null).execute();
 }
 
 /** Tables with data of users. An unused service has rows only in other tables, and creates them again. */

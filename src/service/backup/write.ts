@@ -9,7 +9,7 @@ import { tables } from '../storage/tables.ts';
 export const format = 'workspace-service backup 1';
 
 /**
- * A backup is gzipped JSON, one value per line: the header, then each row as its table and an object. Without the
+ * A backup is gzipped JSON, one value per line: the header, then tables with some of their rows. Without the
  * checksum at the end of the compressed data it is incomplete.
  */
 export const headerSchema = z.object({
@@ -39,7 +39,7 @@ export const writeBackup = (storage: Storage, service: string, output: Writable)
         let rows = 0;
         for await (const page of pagesOf(db, table, key)) {
           rows += page.length;
-          yield page.map((row) => lineOf([table, row])).join('');
+          yield lineOf([table, page]);
         }
         counts[table] = rows;
       }
@@ -51,8 +51,8 @@ export const writeBackup = (storage: Storage, service: string, output: Writable)
 
 const lineOf = (value: object): string => `${JSON.stringify(value)}\n`;
 
-/** Limits the memory: a row may contain a complete response or event. */
-const pageSize = 200;
+/** Limits the memory, as a row may contain a complete response or event, and the parameters of a statement. */
+const pageSize = 100;
 
 type StoredRow = Readonly<Record<string, unknown>>;
 

@@ -94,13 +94,13 @@ const restore = defineCommand({
       file,
       restoring.finally(() => input.destroy()),
     );
-    const { header, rows, fencesRaisedBy, endedSessions, endedLinks, activeLocks: active_locks } = restored;
+    const { header, rows, fencesRaisedBy, activeLocks: active_locks } = restored;
     const taken_at = asTimestamp(header.taken_at);
     return {
       document: { taken_at, service_version: header.service, schema_version: header.schema, rows, active_locks },
       lines: [
         `Restored the backup of ${timeCell(taken_at)}: ${totalOf(rows)}, with schema ${header.schema}.`,
-        `Fences raised by ${fencesRaisedBy}. Ended dashboard sessions: ${endedSessions}, sign-in links: ${endedLinks}.`,
+        `Fences raised by ${fencesRaisedBy}. All sessions of the dashboard, and links to it, have ended.`,
         `Locks restored until they expire: ${active_locks}. List them with "lock list" when the service has started.`,
         'Changes since the backup are undone. Revoke all tokens again that were revoked since then.',
       ],
