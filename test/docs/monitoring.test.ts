@@ -5,11 +5,10 @@ import { fileURLToPath } from 'node:url';
 import { beforeAll, expect, type TestContext, test, vi } from 'vitest';
 import { parse } from 'yaml';
 import { openSqlite } from '../../src/service/storage/sqlite.ts';
-import { addWorkspace } from '../../src/service/workspaces/workspaces.ts';
 import { commandEnvironment, runMain, startMain } from '../command/run-main.ts';
 import { leaveOut } from '../support/left-out.ts';
-import { operator } from '../support/operator.ts';
 import { ask } from '../support/running-service.ts';
+import { storeSyncedBranches, storeWorkspace } from '../support/stored-rows.ts';
 import { folderOfTests } from '../support/temporary-folder.ts';
 import { deploy, shipped } from './pages.ts';
 
@@ -37,14 +36,9 @@ let service: ReturnType<typeof startMain>;
 beforeAll(async () => {
   const data = join(folder, 'data');
   const storage = await openSqlite({ folder: data });
-  const branch = { workspace_id: 'game', name: 'main', head: 'a'.repeat(40), received_objects: 1 };
-  await storage.commit('global', async (db) => {
-    await addWorkspace(db, storage.now, operator, { id: 'game', remote: 'https://git.example.com/game.git' });
-    await db
-      .insertInto('synced_branches')
-      .values({ ...branch, synced_at: storage.now })
-      .execute();
-  });
+  await storeWorkspace(storage, { id: 'game' });
+  const branch = { workspace_id: 'game', name: 'main', head: 'a'.repeat(40) };
+  await storeSyncedBranches(storage, { ...branch, synced_at: Date.now() });
   await storage.close();
   const environment = commandEnvironment(data);
   const create = ['token', 'create', '--name=prometheus', '--scopes=locks:read', '--json'];

@@ -11,6 +11,7 @@ import { operator } from './operator.ts';
 
 type NewWorkspace = Parameters<typeof addWorkspace>[3];
 type Sync = InsertObject<Tables, 'syncs'>;
+type Branch = InsertObject<Tables, 'synced_branches'>;
 type Lock = InsertObject<Tables, 'locks'>;
 
 /** Adds a workspace as an operator does. Its remote is not contacted unless a test syncs it. */
@@ -42,6 +43,15 @@ export async function storeSyncs(
   };
   const rows = syncs.map((sync) => ({ ...ended, estimated_objects: 0, received_objects: 0, ...sync }));
   await commit('global', (db) => db.insertInto('syncs').values(rows).execute());
+}
+
+/** Stores branches as if they were synced, in the first millisecond unless given otherwise. */
+export async function storeSyncedBranches(
+  { commit }: Pick<Storage, 'commit'>,
+  ...branches: readonly (Partial<Branch> & Pick<Branch, 'workspace_id' | 'name' | 'head'>)[]
+): Promise<void> {
+  const rows = branches.map((branch) => ({ synced_at: 1, received_objects: 1, ...branch }));
+  await commit('global', (db) => db.insertInto('synced_branches').values(rows).execute());
 }
 
 /** Stores locks directly, as if acquired: they do not expire, unless given otherwise. */

@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createIdempotency, removeOldResults } from '../../../src/service/idempotency/idempotency.ts';
 import { databaseKinds } from '../../support/databases.ts';
+import { changeRows, findRows } from '../../support/stored-rows.ts';
 import { expectInvalid, expectProblem } from './expect-problem.ts';
 import { sharedService } from './shared-service.ts';
 
@@ -82,21 +83,14 @@ describe.each(databaseKinds)('idempotency keys on $name', (kind) => {
     const key = randomUUID();
     await lock('a', key);
     const age = (milliseconds: number) =>
-      service.storage.commit('global', (db) =>
-        db
-          .updateTable('remembered_answers')
-          .set({ created_at: sql<number>`created_at - ${milliseconds}` })
-          .where('key', '=', key)
-          .execute(),
-      );
+      changeRows(service.storage, 'remembered_answers', { created_at: sql`created_at - ${milliseconds}` }, { key });
     await age(24 * 3_600_000 - 60_000);
     await removeOldResults(service.storage);
     expect((await lock('a', key)).status).toBe(201);
     await age(60_000);
     expect((await lock('a', key)).status).toBe(409);
     await removeOldResults(service.storage);
-    const { read } = service.storage;
-    expect(await read.selectFrom('remembered_answers').select('key').where('key', '=', key).execute()).toEqual([]);
+    expect(await findRows(service.storage, 'remembered_answers', { key })).toEqual([]);
   });
 
   test('an invalid key is rejected', async () => {

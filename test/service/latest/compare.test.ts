@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { createRepository } from '../../support/git-repository.ts';
 import { serviceOfTests } from '../../support/service-of-tests.ts';
-import { changeRows } from '../../support/stored-rows.ts';
+import { changeRows, storeSyncedBranches } from '../../support/stored-rows.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const service = serviceOfTests();
@@ -50,14 +50,8 @@ test('a lock is refused if the HEAD of the remote names no branch, until the bra
 test('a lock is refused if the mirror lacks a commit that the remote no longer has', async () => {
   const { workspace, take } = await setUp();
   expect(await take('topic')).toEqual([201, undefined]);
-  const gone = {
-    workspace_id: workspace,
-    name: 'main',
-    head: 'f'.repeat(40),
-    synced_at: Date.now() + 3_600_000,
-    received_objects: 0,
-  };
-  await service.storage.commit('global', (db) => db.insertInto('synced_branches').values(gone).execute());
+  const gone = { workspace_id: workspace, name: 'main', head: 'f'.repeat(40), synced_at: Date.now() + 3_600_000 };
+  await storeSyncedBranches(service.storage, gone);
   expect(await take('topic', 'another')).toEqual([
     503,
     refusedBecause('The mirror does not have the branch main yet.'),

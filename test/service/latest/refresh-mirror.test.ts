@@ -8,7 +8,7 @@ import { findWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { sqlite } from '../../support/databases.ts';
 import { branchNamed } from '../../support/git-service.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
-import { storeWorkspace } from '../../support/stored-rows.ts';
+import { storeSyncedBranches, storeWorkspace } from '../../support/stored-rows.ts';
 
 const storage = sharedStorage(sqlite);
 let workspaces = 0;
@@ -95,27 +95,22 @@ test('all branches are fetched together', async () => {
 test('without the default branch of a silent remote, the comparison has no time', async () => {
   const { refresh, id } = await setUp([], ['topic'], { failure: 'silent', patterns: null });
   const head = commitOf('topic');
-  const synced = { workspace_id: id, name: 'topic', head, synced_at: 1, received_objects: 1 };
-  await storage.commit({ workspace: id }, (db) => db.insertInto('synced_branches').values(synced).execute());
+  await storeSyncedBranches(storage, { workspace_id: id, name: 'topic', head });
   const { compared, own, gap } = await refresh('topic');
   expect([compared.size, own, gap?.isLasting]).toEqual([0, head, false]);
 });
 
 test('without its own branch of a silent remote, the comparison has no time', async () => {
   const { refresh, id } = await setUp([], ['main'], { failure: 'silent' });
-  const synced = { workspace_id: id, name: 'main', head: commitOf('main'), synced_at: 1, received_objects: 1 };
-  await storage.commit({ workspace: id }, (db) => db.insertInto('synced_branches').values(synced).execute());
+  await storeSyncedBranches(storage, { workspace_id: id, name: 'main', head: commitOf('main') });
   expect((await refresh('main')).gap).toBeUndefined();
   expect((await refresh('topic')).gap?.reason).toContain('does not answer');
 });
 
 test('a synced branch that this instance lacks and cannot fetch leaves a gap', async () => {
   const { refresh, id } = await setUp([], ['main', 'topic'], { failure: 'silent' });
-  const rows = ['main', 'release-1', 'topic'].map((name) => ({
-    ...{ workspace_id: id, name, head: commitOf(name) },
-    ...{ synced_at: 1, received_objects: 1 },
-  }));
-  await storage.commit({ workspace: id }, (db) => db.insertInto('synced_branches').values(rows).execute());
+  const rows = ['main', 'release-1', 'topic'].map((name) => ({ workspace_id: id, name, head: commitOf(name) }));
+  await storeSyncedBranches(storage, ...rows);
   const { compared, gap } = await refresh('topic');
   expect([[...compared.keys()], gap?.reason]).toEqual([['main'], expect.stringContaining('release-1')]);
 });

@@ -6,6 +6,7 @@ import type { ObjectName, Oid } from '../../../src/service/lfs/pointer.ts';
 import { keptUnusedMs, removeUnusedObjects } from '../../../src/service/lfs/unused-objects.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { pointerTo } from '../../support/lfs-store.ts';
+import { storeSyncedBranches } from '../../support/stored-rows.ts';
 import { sharedService } from '../http/shared-service.ts';
 import { storeObject } from './stored-object.ts';
 
@@ -48,12 +49,7 @@ describe.each(databaseKinds)('LFS objects on $name', (kind) => {
     if (first === undefined || second === undefined || third === undefined) throw new Error('An object is missing.');
     const head = `head of ${workspace}`;
     needed.set(head, [first]);
-    await service.storage.commit({ workspace }, (db) =>
-      db
-        .insertInto('synced_branches')
-        .values({ workspace_id: workspace, name: 'main', head, synced_at: 1, received_objects: 1 })
-        .execute(),
-    );
+    await storeSyncedBranches(service.storage, { workspace_id: workspace, name: 'main', head });
     const left = async () => {
       const found = await Promise.all(stored.map(({ oid }) => storeOf(workspace).find(oid)));
       return found.map((each) => each !== undefined);

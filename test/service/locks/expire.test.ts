@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { removeExpiredLocks } from '../../../src/service/locks/history.ts';
 import { databaseKinds } from '../../support/databases.ts';
-import { storeWorkspace } from '../../support/stored-rows.ts';
+import { changeRows, storeWorkspace } from '../../support/stored-rows.ts';
 import { hookedStorage } from '../webhooks/hooked-storage.ts';
 
 describe.each(databaseKinds)('expired locks on $name', (kind) => {
@@ -44,13 +44,8 @@ describe.each(databaseKinds)('expired locks on $name', (kind) => {
     await hookIn('quiet', 'https://quiet.example.com/');
     await expired('crowded', 1_200, 1);
     await expired('quiet', 700, 2);
-    await storage.commit('global', (db) =>
-      db
-        .updateTable('locks')
-        .set({ expires_at: 8_000_000_000_000 })
-        .where('path', 'in', ['quiet/5', 'crowded/7'])
-        .execute(),
-    );
+    for (const path of ['quiet/5', 'crowded/7'])
+      await changeRows(storage, 'locks', { expires_at: 8_000_000_000_000 }, { path });
     let removed = 0;
     for (let last = 1; last > 0; removed += last) last = await removeExpiredLocks(storage);
     expect(removed).toBe(1_898);

@@ -4,7 +4,7 @@ import { countWaiting, listQueue, placeInLine } from '../../../src/service/locks
 import { joinLine, removeOldWaits } from '../../../src/service/locks/waits.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
-import { changeRows, storeLocks } from '../../support/stored-rows.ts';
+import { changeRows, findRows, storeLocks } from '../../support/stored-rows.ts';
 import { waitRequest } from '../../support/waits.ts';
 import { type RecordedQuery, recording } from '../storage/query-plan.ts';
 
@@ -114,14 +114,10 @@ describe.each(databaseKinds)('a place in line, on $name', (kind) => {
     const priorities = async () =>
       (await listQueue(storage, { workspace })).flatMap(({ path, priority }) => (path === 'p' ? [priority] : []));
     expect(await priorities()).toEqual(['high', 'normal', 'low']);
-    const rows = await storage.read
-      .selectFrom('waits')
-      .select('rank')
-      .where('id', 'like', 'u%')
-      .orderBy('rank')
-      .execute();
-    const minutes = rows.map(({ rank }) => Math.round((rank - (rows[0]?.rank ?? 0)) / 60_000_000));
-    expect(minutes).toEqual([0, 10, 20]);
+    const ranks = await Promise.all(
+      waits.map(async ({ id }) => (await findRows(storage, 'waits', { id }))[0]?.rank ?? 0),
+    );
+    expect(ranks.map((rank) => Math.round((rank - Math.min(...ranks)) / 60_000_000))).toEqual([20, 10, 0]);
   });
 });
 

@@ -33,8 +33,7 @@ describe.each(databaseKinds)('locks that are acquired together on $name', (kind)
     storage.commit('global', (db) => take(db, storage.now, requests, quota));
   const acquire = async (...requests: readonly TakeRequest[]): Promise<readonly Shown[]> =>
     (await decide(requests)).map(shown);
-  const expire = (path: string) =>
-    storage.commit('global', (db) => db.updateTable('locks').set({ expires_at: 0 }).where('path', '=', path).execute());
+  const expire = (path: string) => changeRows(storage, 'locks', { expires_at: 0 }, { path });
 
   const held = () => storage.read.selectFrom('locks').select('owner').where('expires_at', '>', Date.now()).execute();
 

@@ -6,6 +6,7 @@ import { findWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { sqlite } from '../../support/databases.ts';
 import { branchNamed } from '../../support/git-service.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
+import { storeSyncedBranches } from '../../support/stored-rows.ts';
 
 const storage = sharedStorage(sqlite, { workspaces: ['game'] });
 const main = branchNamed('main');
@@ -74,8 +75,7 @@ test('a store that cannot be used is not asked again within a minute, but anothe
   const { pull, present, objectRuns } = setUp();
   const head = 'c'.repeat(40);
   present.add(head);
-  const synced = { workspace_id: 'game', name: 'main', head, synced_at: 1, received_objects: 1 };
-  await storage.commit({ workspace: 'game' }, (db) => db.insertInto('synced_branches').values(synced).execute());
+  await storeSyncedBranches(storage, { workspace_id: 'game', name: 'main', head });
   for (let times = 0; times < 2; times += 1) {
     expect(await pull.objects(await game(), async () => false)).toBeUndefined();
   }

@@ -6,7 +6,7 @@ import { databaseKinds, sqlite } from '../../support/databases.ts';
 import { operator } from '../../support/operator.ts';
 import { startTestService } from '../../support/running-service.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
-import { changeRows, revoke, storeLocks, storeWorkspace } from '../../support/stored-rows.ts';
+import { changeRows, revoke, storeLocks, storeSyncedBranches, storeWorkspace } from '../../support/stored-rows.ts';
 
 const day = 86_400;
 
@@ -31,12 +31,8 @@ describe.each(databaseKinds)('the gauges of the database on $name', (kind) => {
   });
 
   test('show the end of the last sync of any branch, and nothing for a workspace without one', async () => {
-    const branch = { workspace_id: 'game', head: 'a'.repeat(40), received_objects: 1 };
-    const branches = [
-      { ...branch, name: 'main', synced_at: 1_700_000_000_500 },
-      { ...branch, name: 'old', synced_at: 1_600_000_000_000 },
-    ];
-    await storage.commit('global', (db) => db.insertInto('synced_branches').values(branches).execute());
+    for (const [name, synced_at] of Object.entries({ main: 1_700_000_000_500, old: 1_600_000_000_000 }))
+      await storeSyncedBranches(storage, { workspace_id: 'game', name, head: 'a'.repeat(40), synced_at });
     await createDatabaseGauges(storage, metrics).measureWorkspaces();
     const name = 'workspace_last_successful_sync_timestamp_seconds';
     expect(await shown(name)).toEqual([`${name}{workspace="game"} 1700000000.5`]);

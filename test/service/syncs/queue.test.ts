@@ -1,12 +1,11 @@
+import { sql } from 'kysely';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { listSyncs, overviewOfWorkspaces } from '../../../src/service/syncs/list.ts';
 import { type ClaimedSync, claimSync, enqueue, finishSync, noObjects } from '../../../src/service/syncs/queue.ts';
-import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { branchNamed } from '../../support/git-service.ts';
-import { operator } from '../../support/operator.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
-import { storeLocks, storeSyncs } from '../../support/stored-rows.ts';
+import { changeRows, storeLocks, storeSyncs, storeWorkspace } from '../../support/stored-rows.ts';
 
 describe.each(databaseKinds)('the queue of syncs on $name', (kind) => {
   const storage = sharedStorage(kind, { workspaces: ['game', 'film'] });
@@ -32,14 +31,7 @@ describe.each(databaseKinds)('the queue of syncs on $name', (kind) => {
     return true;
   }
 
-  const moveEnds = (ms: number) =>
-    storage.commit('global', (db) =>
-      db
-        .updateTable('syncs')
-        .set((column) => ({ finished_at: column('finished_at', '+', ms) }))
-        .where('finished_at', 'is not', null)
-        .execute(),
-    );
+  const moveEnds = (ms: number) => changeRows(storage, 'syncs', { finished_at: sql`finished_at + ${ms}` });
 
   test.each([
     ['after five seconds', -5_000],
@@ -102,12 +94,7 @@ describe.each(databaseKinds)('the overview of workspaces on $name', (kind) => {
   const storage = sharedStorage(kind, { workspaces: ['idle', 'game'] });
 
   test('has each workspace once, with its newest sync', async () => {
-    await storage.commit('global', async (db) => {
-      await addWorkspace(db, storage.now, operator, {
-        id: 'film',
-        remote: 'https://user:secret@git.example.com/film.git',
-      });
-    });
+    await storeWorkspace(storage, { id: 'film', remote: 'https://user:secret@git.example.com/film.git' });
     const running = { branch: 'release', status: 'running', finished_at: null } as const;
     await storeSyncs(
       storage,

@@ -142,9 +142,7 @@ describe.each(databaseKinds)('the outbox on $name', (kind) => {
 
   test('a damaged list of branches stops no change of a lock', async () => {
     const id = await hook(url);
-    await storage.commit('global', (db) =>
-      db.updateTable('hooks').set({ branches: '{' }).where('id', '=', id).execute(),
-    );
+    await changeRows(storage, 'hooks', { branches: '{' }, { id });
     await acquire('a');
     expect(await deliveries()).toHaveLength(1);
   });

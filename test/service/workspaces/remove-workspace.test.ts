@@ -13,7 +13,7 @@ import {
 } from '../../../src/service/workspaces/workspaces.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
-import { storeLocks, storeSyncs } from '../../support/stored-rows.ts';
+import { storeLocks, storeSyncs, storeWorkspace } from '../../support/stored-rows.ts';
 import { takeIn } from '../locks/taken-locks.ts';
 
 const actor = { name: 'operator:test', tokenId: null, address: null };
@@ -88,10 +88,8 @@ describe.each(databaseKinds)('a workspace on $name', (kind) => {
   });
 
   test('is kept with its history if it has a lock', async () => {
-    await storage.commit('global', async (db) => {
-      await addWorkspace(db, storage.now, actor, { id: 'held', remote: 'https://git.example.com/game.git' });
-      await storeHistory(db, 'held', 5);
-    });
+    await storeWorkspace(storage, { id: 'held' });
+    await storage.commit('global', (db) => storeHistory(db, 'held', 5));
     await storeLocks(storage, { workspace_id: 'held', path: 'a' });
     const before = await rowsLeft();
     expect(await removeWorkspaceInBatches(storage, actor, 'held')).toEqual({ kind: 'locked', locks: 1 });
