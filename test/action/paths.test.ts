@@ -1,7 +1,7 @@
 import { symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { lockPath } from '../client/test-client.ts';
 import { folderOfTests } from '../support/temporary-folder.ts';
 import { createFiles, problemsIn, resolverIn } from './resolving.ts';
@@ -116,19 +116,17 @@ test('rejects a file whose name cannot be the path of a lock', async () => {
   ]);
 });
 
-describe('the paths that a job has locked', () => {
-  const held = new Set(['Content/Maps/Gone.umap', arena, 'Textures/Gone.png'].map(lockPath));
+const held = new Set(['Content/Maps/Gone.umap', arena, 'Textures/Gone.png'].map(lockPath));
 
-  test.each([
-    [
-      'are also matched by a pattern',
-      'Content/Maps/*.umap\nTextures/**',
-      [arena, 'Content/Maps/Gone.umap', 'Textures/Gone.png'],
-    ],
-    ['are excluded by a line with !', 'Content/Maps/*.umap\n!**/Gone.*', [arena]],
-  ])('%s, even if the checkout lacks them', async (_, lines, expected) => {
-    expect((await paths(lines, { held })).toSorted()).toEqual(expected);
-  });
+test.each([
+  [
+    'are also matched by a pattern',
+    'Content/Maps/*.umap\nTextures/**',
+    [arena, 'Content/Maps/Gone.umap', 'Textures/Gone.png'],
+  ],
+  ['are excluded by a line with !', 'Content/Maps/*.umap\n!**/Gone.*', [arena]],
+])('the paths that a job has locked %s, even if the checkout lacks them', async (_, lines, expected) => {
+  expect((await paths(lines, { held })).toSorted()).toEqual(expected);
 });
 
 test('distinguishes named paths from matched paths', async () => {

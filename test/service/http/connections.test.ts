@@ -137,24 +137,22 @@ test('most of the open files of a process can be connections, up to a limit', ()
   expect(openFilesLimit()).toBeGreaterThanOrEqual(64);
 });
 
-describe('a client that sends many requests at once', () => {
-  const service = sharedService();
+const service = sharedService();
 
-  const requestOf = (target: string) =>
-    `GET ${target} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${service.secret}\r\n\r\n`;
+const requestOf = (target: string) =>
+  `GET ${target} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${service.secret}\r\n\r\n`;
 
-  const begun = (marker: string): number => {
-    const lines = service.log().split('\n');
-    return lines.filter((line) => line.includes('"request"') && line.includes(marker)).length;
-  };
+const begun = (marker: string): number => {
+  const lines = service.log().split('\n');
+  return lines.filter((line) => line.includes('"request"') && line.includes(marker)).length;
+};
 
-  test('is disconnected if it sends far more requests than it reads responses', async () => {
-    const connection = await connectRaw(service.port);
-    await connection.send(requestOf('/v1/x').repeat(2_000)).catch(() => undefined);
-    await connection.closed;
-    expect(begun('"/v1/x"')).toBeLessThan(200);
-    expect((await service.ask('GET', '/healthz')).status).toBe(200);
-  });
+test('a client is disconnected if it sends far more requests than it reads responses', async () => {
+  const connection = await connectRaw(service.port);
+  await connection.send(requestOf('/v1/x').repeat(2_000)).catch(() => undefined);
+  await connection.closed;
+  expect(begun('"/v1/x"')).toBeLessThan(200);
+  expect((await service.ask('GET', '/healthz')).status).toBe(200);
 });
 
 /** Sends a request without its body, and waits until the service asks for the body. */

@@ -134,21 +134,19 @@ describe.each(databaseKinds)('an LFS endpoint on $name', (kind) => {
   });
 });
 
-describe('a rate limit', () => {
-  const busy = sharedService(sqlite, { rateLimit: { perSecond: 1 / 3_600, burst: 2 } });
+const busy = sharedService(sqlite, { rateLimit: { perSecond: 1 / 3_600, burst: 2 } });
 
-  test('responds 429 beyond the rate limit of the token, but lets it release its own lock', async () => {
-    const workspace = await busy.workspace();
-    const lfs = lfsOf(busy, workspace, (await busy.token()).secret);
-    const { lock } = (await lfs.take('a')).body;
-    expect((await lfs.verify()).status).toBe(200);
-    const refused = [await lfs.verify(), await lfs.list(), await lfs.take('b'), await lfs.batch()];
-    for (const response of refused) {
-      expect(expectLfsError(response, 429)).toContain('Too many requests');
-      expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0);
-    }
-    expect((await lfs.release(lock.id)).status).toBe(200);
-  });
+test('responds 429 beyond the rate limit of a token, but lets it release its own lock', async () => {
+  const workspace = await busy.workspace();
+  const lfs = lfsOf(busy, workspace, (await busy.token()).secret);
+  const { lock } = (await lfs.take('a')).body;
+  expect((await lfs.verify()).status).toBe(200);
+  const refused = [await lfs.verify(), await lfs.list(), await lfs.take('b'), await lfs.batch()];
+  for (const response of refused) {
+    expect(expectLfsError(response, 429)).toContain('Too many requests');
+    expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0);
+  }
+  expect((await lfs.release(lock.id)).status).toBe(200);
 });
 
 describe('when the database fails', () => {

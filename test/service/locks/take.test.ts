@@ -104,31 +104,29 @@ describe.each(databaseKinds)('locks that are acquired together on $name', (kind)
     expect(await waits.execute()).toEqual([]);
   });
 
-  describe('a lock that replaces an expired one', () => {
-    const rowOf = (path: string) =>
-      storage.read.selectFrom('locks').selectAll().where('path', '=', path).executeTakeFirstOrThrow();
-    test.each([
-      ['alone', undefined],
-      ['with a lease', 'lease_1'],
-    ])('%s keeps none of its values', async (_, lease) => {
-      const request = { ...wanted('a', 'ada'), note: 'a note', fromLfs: true };
-      await acquire(request);
-      await changeRows(storage, 'locks', { lease_id: 'lease_of_ada' });
-      const marks = { note: 'a note', from_lfs: 1 };
-      const before = await rowOf('a');
-      expect(before).toMatchObject({ owner: 'ada', ...marks });
-      await expire('a');
-      await acquire({ ...wanted('a', 'bob'), lease });
-      const after = await rowOf('a');
-      const none = { note: null, from_lfs: 0 };
-      expect(after).toMatchObject({
-        owner: 'bob',
-        ...none,
-        lease_id: lease ?? null,
-        fence: before.fence + 1,
-      });
-      expect(after.id).not.toBe(before.id);
+  const rowOf = (path: string) =>
+    storage.read.selectFrom('locks').selectAll().where('path', '=', path).executeTakeFirstOrThrow();
+  test.each([
+    ['alone', undefined],
+    ['with a lease', 'lease_1'],
+  ])('a lock %s that replaces an expired one keeps none of its values', async (_, lease) => {
+    const request = { ...wanted('a', 'ada'), note: 'a note', fromLfs: true };
+    await acquire(request);
+    await changeRows(storage, 'locks', { lease_id: 'lease_of_ada' });
+    const marks = { note: 'a note', from_lfs: 1 };
+    const before = await rowOf('a');
+    expect(before).toMatchObject({ owner: 'ada', ...marks });
+    await expire('a');
+    await acquire({ ...wanted('a', 'bob'), lease });
+    const after = await rowOf('a');
+    const none = { note: null, from_lfs: 0 };
+    expect(after).toMatchObject({
+      owner: 'bob',
+      ...none,
+      lease_id: lease ?? null,
+      fence: before.fence + 1,
     });
+    expect(after.id).not.toBe(before.id);
   });
 
   describe('with a quota', () => {

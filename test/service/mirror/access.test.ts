@@ -160,22 +160,20 @@ test('the log contains no token', () => {
   expect(log).not.toContain(btoa(`x:${service.secret}`));
 });
 
-describe('responses about a sync', () => {
-  const told = sharedService(sqlite, { publicUrl: (port) => `http://127.0.0.1:${port}` });
+const told = sharedService(sqlite, { publicUrl: (port) => `http://127.0.0.1:${port}` });
 
-  test('contain the clone URL if the service has a public URL, and not that of the Host of the request', async () => {
-    const there = await mirrored(told, folder, told.secret);
-    there.remote.commit({ branch: 'main', files: { a: '1' } });
-    const start = await told.ask('POST', `/v1/workspaces/${there.workspace}/sync`, {
-      token: told.secret,
-      json: { branch: 'main' },
-    });
-    const status = await told.ask('GET', start.headers.get('location') ?? '', { token: told.secret });
-    const clone_url = told.baseUrl + there.path;
-    expect([start.body.clone_url, status.body.clone_url]).toEqual([clone_url, clone_url]);
-    const { body } = await service.ask('POST', `/v1/workspaces/${mirror.workspace}/sync`, {
-      ...{ token: service.secret, json: { branch: 'main' }, headers: { host: 'localhost:8080' } },
-    });
-    expect(body).not.toHaveProperty('clone_url');
+test('responses about a sync contain the clone URL if the service has a public URL, and not that of the Host of the request', async () => {
+  const there = await mirrored(told, folder, told.secret);
+  there.remote.commit({ branch: 'main', files: { a: '1' } });
+  const start = await told.ask('POST', `/v1/workspaces/${there.workspace}/sync`, {
+    token: told.secret,
+    json: { branch: 'main' },
   });
+  const status = await told.ask('GET', start.headers.get('location') ?? '', { token: told.secret });
+  const clone_url = told.baseUrl + there.path;
+  expect([start.body.clone_url, status.body.clone_url]).toEqual([clone_url, clone_url]);
+  const { body } = await service.ask('POST', `/v1/workspaces/${mirror.workspace}/sync`, {
+    ...{ token: service.secret, json: { branch: 'main' }, headers: { host: 'localhost:8080' } },
+  });
+  expect(body).not.toHaveProperty('clone_url');
 });

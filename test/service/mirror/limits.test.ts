@@ -65,37 +65,33 @@ const ends = (service: SharedService): readonly { readonly outcome: string; read
 
 const outcomes = (service: SharedService): readonly string[] => ends(service).map(({ outcome }) => outcome);
 
-describe('a client', () => {
-  const service = sharedService();
+const service = sharedService();
 
-  test('stalls git if it reads nothing, and ends git if it disconnects', async () => {
-    const mirror = await largeMirror(service);
-    const { request: asked } = await stalledClone(service, mirror, service.secret);
-    // Without backpressure, git would already have written everything.
-    await sleep(1_000);
-    expect(packing(service)).not.toEqual([]);
-    asked.destroy();
-    await expect.poll(() => packing(service)).toEqual([]);
-    await expect.poll(() => outcomes(service)).toEqual(['gone']);
-    expect(ends(service)[0]?.bytes).toBeLessThan(14 * megabyte);
-  });
+test('a client stalls git if it reads nothing, and ends git if it disconnects', async () => {
+  const mirror = await largeMirror(service);
+  const { request: asked } = await stalledClone(service, mirror, service.secret);
+  // Without backpressure, git would already have written everything.
+  await sleep(1_000);
+  expect(packing(service)).not.toEqual([]);
+  asked.destroy();
+  await expect.poll(() => packing(service)).toEqual([]);
+  await expect.poll(() => outcomes(service)).toEqual(['gone']);
+  expect(ends(service)[0]?.bytes).toBeLessThan(14 * megabyte);
 });
 
-describe('a clone that takes too long', () => {
-  const impatient = sharedService(sqlite, { mirrorLimits: { cloneTimeoutMs: 1_000 } });
-  const strict = sharedService(sqlite, { mirrorLimits: { maxMsPerChunk: 300 } });
+const impatient = sharedService(sqlite, { mirrorLimits: { cloneTimeoutMs: 1_000 } });
+const strict = sharedService(sqlite, { mirrorLimits: { maxMsPerChunk: 300 } });
 
-  test.each([
-    ['in total', () => impatient, 'timeout'],
-    ['for one piece, because its client is slow', () => strict, 'too-slow'],
-  ] as const)('is cut off, and ends its git process: %s', async (_, which, outcome) => {
-    const service = which();
-    const mirror = await largeMirror(service);
-    const { response } = await stalledClone(service, mirror, service.secret);
-    await expect.poll(() => packing(service)).toEqual([]);
-    await expect.poll(() => outcomes(service)).toEqual([outcome]);
-    await expect(buffer(response)).rejects.toThrow('aborted');
-  });
+test.each([
+  ['in total', () => impatient, 'timeout'],
+  ['for one piece, because its client is slow', () => strict, 'too-slow'],
+] as const)('a clone that takes too long %s is cut off, and ends its git process', async (_, which, outcome) => {
+  const service = which();
+  const mirror = await largeMirror(service);
+  const { response } = await stalledClone(service, mirror, service.secret);
+  await expect.poll(() => packing(service)).toEqual([]);
+  await expect.poll(() => outcomes(service)).toEqual([outcome]);
+  await expect(buffer(response)).rejects.toThrow('aborted');
 });
 
 const revocable = sharedService(sqlite, { mirrorLimits: { checkTokenEveryMs: 100 } });
