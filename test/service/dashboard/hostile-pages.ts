@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { createRepository } from '../../support/git-repository.ts';
 import type { RunningService } from '../../support/running-service.ts';
-import { storePool } from '../../support/stored-pool.ts';
+import { storePoolFile } from '../../support/stored-pool.ts';
 import { changeRows, storeSyncs } from '../../support/stored-rows.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { type SignedIn, signedIn } from './browser-like.ts';
@@ -46,15 +46,11 @@ export async function hostilePages(service: RunningService) {
   const origin = 'https://evil.example/"><script>alert(1)</script>';
   await takeLock(service, workspace, holder.secret, hostilePath, { origin, note: hostilePath.slice(0, 200) });
   await takeLock(service, workspace, admin.secret, `own/${hostilePath}`, { origin, note: hostilePath.slice(0, 200) });
-  await storePool(
-    storage,
-    workspace,
-    'seats',
-    `./${hostilePath}`,
-    'x=<script>alert(1)</script>',
-    './free/"><img src=x',
-    'secret:y=pool-s3cret',
-  );
+  const seats = [
+    { path: hostilePath, properties: { x: '<script>alert(1)</script>' } },
+    { path: 'free/"><img src=x', properties: { y: 'pool-s3cret' }, secret: ['y'] },
+  ];
+  await storePoolFile(storage, workspace, 'seats', JSON.stringify(seats));
   const json = {
     url: 'https://ci.example.com/?key=query-s3cret',
     headers: { 'x-key': 'header-s3cret' },
