@@ -187,24 +187,6 @@ export async function renewClaim({ claim, now }: Storage, { id, claimId }: Claim
   return numUpdatedRows > 0n;
 }
 
-/** Returns the finished row; undefined if this instance no longer has the claim. */
-export async function finishSync(
-  db: Database,
-  now: Now,
-  { id, claimId }: ClaimedSync,
-  end: SyncEnd,
-): Promise<SyncRow | undefined> {
-  const outcome = end.kind === 'succeeded' ? receivedColumns(end) : { error: end.error };
-  return db
-    .updateTable('syncs')
-    .set({ ...outcome, status: end.kind, finished_at: now, claimed_by: null, claimed_until: null })
-    .where('id', '=', id)
-    .where('claimed_by', '=', claimId)
-    .where('finished_at', 'is', null)
-    .returningAll()
-    .executeTakeFirst();
-}
-
 export async function findQueued(db: Database, workspace: string, branch: string): Promise<Sync | undefined> {
   const queued = syncsIn(db, workspace).where('branch', '=', branch).where('status', '=', 'queued');
   const row = await queued.executeTakeFirst();
@@ -223,20 +205,13 @@ export const toSync = (row: SyncRow): Sync => ({
   received_bytes: row.received_bytes,
   total_bytes: row.total_bytes,
   missing_objects: row.missing_objects,
-  // Only finishSync() writes the column.
+  // Only recordSync() writes the column.
   missing: JSON.parse(row.missing ?? '[]') as MissingObject[],
   head: row.head,
   error: row.error,
   created_at: asTimestamp(row.created_at),
   started_at: asTimestampOrNull(row.started_at),
   finished_at: asTimestampOrNull(row.finished_at),
-});
-
-const receivedColumns = ({ head, receivedObjects, lfs }: SyncEnd & { readonly kind: 'succeeded' }) => ({
-  head,
-  ...countsOf(receivedObjects, lfs),
-  missing_objects: lfs.missing.count,
-  missing: lfs.missing.count === 0 ? null : JSON.stringify(lfs.missing.named),
 });
 
 /** Counts of a sync that has received these objects with git, and these LFS objects. */

@@ -2,11 +2,18 @@ import { sql } from 'kysely';
 import { recordEvents } from '../outbox/outbox.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
-import { type ClaimedSync, finishSync, type SyncEnd, toSync } from './queue.ts';
+import { type ClaimedSync, countsOf, type SyncEnd, toSync } from './queue.ts';
 
 /** Finishes a sync, with its branch and its event. False if the claim was lost. */
 export async function recordSync(db: Database, now: Now, sync: ClaimedSync, end: SyncEnd): Promise<boolean> {
-  const row = await finishSync(db, now, sync, end);
+  const outcome = end.kind === 'succeeded' ? receivedColumns(end) : { error: end.error };
+  const row = await db
+    .updateTable('syncs')
+    .set({ ...outcome, status: end.kind, finished_at: now, claimed_by: null, claimed_until: null })
+    .where((where) => where.and({ id: sync.id, claimed_by: sync.claimId }))
+    .where('finished_at', 'is', null)
+    .returningAll()
+    .executeTakeFirst();
   if (row === undefined) return false;
   if (end.kind === 'succeeded') {
     await removeConflicting(db, sync);
@@ -28,6 +35,13 @@ export async function recordSync(db: Database, now: Now, sync: ClaimedSync, end:
   await recordEvents(db, now, [{ type: `sync.${end.kind}`, workspace: sync.workspace, occurredAt, data }]);
   return true;
 }
+
+const receivedColumns = ({ head, receivedObjects, lfs }: SyncEnd & { readonly kind: 'succeeded' }) => ({
+  head,
+  ...countsOf(receivedObjects, lfs),
+  missing_objects: lfs.missing.count,
+  missing: lfs.missing.count === 0 ? null : JSON.stringify(lfs.missing.named),
+});
 
 /** Branches `a` and `a/b` cannot both exist, so the remote has deleted the one that was synced earlier. */
 const removeConflicting = (db: Database, { workspace, branch }: ClaimedSync) =>

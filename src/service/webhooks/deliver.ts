@@ -47,27 +47,12 @@ function resultOf(url: string, { statusCode: status = 0 }: IncomingMessage): Del
   return { kind: 'failed', reason: `${new URL(url).origin} responded with the status ${status}.${advice}` };
 }
 
-const second = 1_000;
-const minute = 60 * second;
-const hour = 60 * minute;
-
 /**
- * Delay of each attempt after the previous one. This is the example schedule of Standard Webhooks 1.0, section
+ * Seconds until each attempt after the previous one: the example schedule of Standard Webhooks 1.0, section
  * "Deliverability and reliability". The last attempt is made three days after the event.
  * https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md#deliverability-and-reliability
  */
-const delays = [
-  0,
-  5 * second,
-  5 * minute,
-  30 * minute,
-  2 * hour,
-  5 * hour,
-  10 * hour,
-  14 * hour,
-  20 * hour,
-  24 * hour,
-] as const;
+const delays = [0, 5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400];
 
 /** Adds up to a tenth, so that deliveries that failed together are not retried together, and none is retried early. */
 const jitter = 0.1;
@@ -75,5 +60,5 @@ const jitter = 0.1;
 /** Milliseconds from the last attempt to the next one; undefined to give up the delivery. */
 export function nextAttemptAfter(attemptsMade: number, random: () => number = Math.random): number | undefined {
   const delay = delays[attemptsMade];
-  return delay === undefined ? undefined : Math.round(delay * (1 + jitter * random()));
+  return delay === undefined ? undefined : Math.round(1_000 * delay * (1 + jitter * random()));
 }

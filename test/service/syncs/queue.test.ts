@@ -1,7 +1,8 @@
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { listSyncs, overviewOfWorkspaces } from '../../../src/service/syncs/list.ts';
-import { type ClaimedSync, claimSync, enqueue, finishSync, noObjects } from '../../../src/service/syncs/queue.ts';
+import { type ClaimedSync, claimSync, enqueue, noObjects } from '../../../src/service/syncs/queue.ts';
+import { recordSync } from '../../../src/service/syncs/record-sync.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { branchNamed } from '../../support/git-service.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
@@ -27,7 +28,7 @@ describe.each(databaseKinds)('the queue of syncs on $name', (kind) => {
     const claimed = await queueAndClaim(workspace, branch);
     if (claimed === undefined) return false;
     const end = { kind: 'succeeded', head: '1'.repeat(40), receivedObjects: 1, lfs: noObjects } as const;
-    await storage.commit('global', (db) => finishSync(db, storage.now, claimed, end));
+    await storage.commit('global', (db) => recordSync(db, storage.now, claimed, end));
     return true;
   }
 
@@ -83,7 +84,7 @@ describe.each(databaseKinds)('the queue of syncs on $name', (kind) => {
     expect(await listSyncs(storage, 'game', 1)).toMatchObject([{ requested_by: 'ada', sync_id }]);
     expect(await listSyncs(storage, 'film', 1)).toEqual([]);
     const claimed = (await claimSync(storage)) ?? expect.fail('It was not claimed.');
-    await storage.commit('global', (db) => finishSync(db, storage.now, claimed, { kind: 'failed', error: 'No.' }));
+    await storage.commit('global', (db) => recordSync(db, storage.now, claimed, { kind: 'failed', error: 'No.' }));
     expect(await listSyncs(storage, 'game', 1)).toMatchObject([
       { sync_id, status: 'failed', error: 'No.', requested_by: 'ada' },
     ]);
