@@ -25,6 +25,10 @@ export const asArray = (json: Json | undefined): readonly Json[] => (isArray(jso
 export const firstName = (object: JsonObject, ...members: readonly string[]): string | undefined =>
   members.map((member) => nameIn(object[member])).find((name) => name !== undefined);
 
+/** All texts in the value. */
+export const textsIn = (json: Json | undefined): readonly string[] =>
+  typeof json === 'string' ? [json] : Object.values(isArray(json) || isObject(json) ? json : {}).flatMap(textsIn);
+
 export const isArray = (json: Json | undefined): json is readonly Json[] => Array.isArray(json);
 
 export const isObject = (json: Json | undefined): json is JsonObject =>

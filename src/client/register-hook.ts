@@ -1,5 +1,5 @@
 import type { WorkspaceId } from './access.ts';
-import { asObject, firstName, type JsonObject, nameIn } from './json.ts';
+import { firstName, type JsonObject, nameIn, textsIn } from './json.ts';
 import { expectResource } from './refusal.ts';
 import { type CallLimits, type ClientContext, expectSuccess } from './request.ts';
 import { objectIn } from './response.ts';
@@ -41,12 +41,6 @@ export const createRegisterHook =
   };
 
 /** The secret and the values of headers, which may be credentials. No error repeats them. */
-const secretsIn = (body: JsonObject): readonly string[] => [
-  ...textsIn({ secret: body['secret'] ?? null }),
-  ...textsIn(asObject(body['headers'])),
-];
-
-const textsIn = (object: JsonObject): readonly string[] =>
-  Object.values(object).filter((value) => typeof value === 'string');
+const secretsIn = ({ secret, headers }: JsonObject): readonly string[] => [...textsIn(secret), ...textsIn(headers)];
 
 const isHook = (body: JsonObject): boolean => firstName(body, 'id', 'hook_id', 'url') !== undefined;

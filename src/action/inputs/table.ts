@@ -1,4 +1,5 @@
 import { parseToken } from '../../client/access.ts';
+import { textsIn } from '../../client/json.ts';
 import { parseUrgency } from '../../client/queue.ts';
 import { parseDurationBetween, parseTtl, parseWait } from '../../interface/duration.ts';
 import { accepted, oneOf, type Parse, textOf, wholeNumber } from '../../interface/parsed.ts';
@@ -143,11 +144,6 @@ const row = (name: InputName): InputRow => inputTable[name];
 function secretsInOptions(text: string): readonly string[] {
   const options = parseHookOptions(text);
   return options.ok ? [...textsIn(options.value['secret']), ...textsIn(options.value['headers'])] : [];
-}
-
-function textsIn(value: unknown): readonly string[] {
-  if (typeof value === 'string') return [value];
-  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
 }
 
 /** An invalid input that only reading files could find. Thrown before the first request: nothing has changed yet. */

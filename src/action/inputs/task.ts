@@ -1,8 +1,6 @@
 import { parseBaseUrl, readIdentityRequest } from '../../client/access.ts';
-import type { PoolSelection } from '../../client/leases.ts';
 import { type Parsed, parseNameValue, refused, textOf } from '../../interface/parsed.ts';
-import type { OurLock } from '../../locks/ownership.ts';
-import { type PathLine, parsePathLine, splitLines, splitList } from './parse.ts';
+import { parsePathLine, splitLines, splitList } from './parse.ts';
 import {
   complete,
   createReader,
@@ -69,40 +67,40 @@ export type Task = Exclude<ReturnType<typeof readTask>, undefined>;
 export type TaskOf<Operation extends OperationName> = Extract<Task, { readonly operation: Operation }>;
 
 function readTask(operation: OperationName, reader: Reader, environment: NodeJS.ProcessEnv) {
+  const { read, readAs, raw } = reader;
+  if (operation === 'list-workspaces') return { operation };
+  const workspace = read('workspace');
   switch (operation) {
-    case 'sync':
-      return readSync(reader, environment);
+    case 'sync': {
+      const branch = readAs('branch', (text) => parseBranch(text || runBranch(environment)));
+      return complete({ operation, workspace, branch, wait: read('wait') });
+    }
     case 'lock':
-      return readLock(reader);
+      return complete({ operation, workspace, ...readLock(reader) });
     case 'unlock':
-      return readUnlock(reader);
+      return complete({ operation, workspace, selection: readUnlockSelection(reader), force: read('force') });
     case 'check':
-      return readCheck(reader);
-    case 'list-locks':
-      return readListLocks(reader);
-    case 'register-hook':
-      return readRegisterHook(reader);
-    case 'list-workspaces':
-      return { operation };
+      return complete({ operation, workspace, selection: readLockSelection(reader) });
+    case 'list-locks': {
+      const scope = readLockScope(reader);
+      const ignoredOwners = splitLines(raw['ignore-owner']);
+      return complete({ operation, workspace, scope, failIfLocked: read('fail-if-locked'), ignoredOwners });
+    }
+    case 'register-hook': {
+      const url = read('hook-url');
+      const events = splitList(raw['hook-events']);
+      const options = read('hook-options');
+      return complete({ operation, workspace, url, events, secret: raw['hook-secret'], options });
+    }
     case 'list-branches':
-      return complete({ operation, workspace: reader.read('workspace') });
+      return complete({ operation, workspace });
   }
 }
 
-function readSync(reader: Reader, environment: NodeJS.ProcessEnv) {
-  const parseBranch = (text: string): Parsed<string> => {
-    const branch = text || runBranch(environment);
-    return branch === undefined
-      ? refused('The run is not on a branch: name the branch to sync.')
-      : textOf('the name of a branch')(branch);
-  };
-  return complete({
-    operation: 'sync',
-    workspace: reader.read('workspace'),
-    branch: reader.readAs('branch', parseBranch),
-    wait: reader.read('wait'),
-  });
-}
+const parseBranch = (branch: string | undefined): Parsed<string> =>
+  branch === undefined
+    ? refused('The run is not on a branch: name the branch to sync.')
+    : textOf('the name of a branch')(branch);
 
 /** The branch of the run: the head of a pull request, or the pushed branch. A tag has none. */
 export function runBranch(environment: NodeJS.ProcessEnv): string | undefined {
@@ -122,9 +120,7 @@ function readLock(reader: Reader) {
   if (renew === false && onLost === 'cancel') {
     addProblem('on-lost', 'It works only with `renew: true`: otherwise a loss is not noticed at once.');
   }
-  return complete({
-    operation: 'lock',
-    workspace: reader.read('workspace'),
+  return {
     from: raw.pool === '' ? readLockPaths(reader) : readPool(reader),
     // A step needs one item of a pool, but all paths.
     any: raw.pool !== '' && raw.any === '' ? 1 : read('any'),
@@ -137,22 +133,17 @@ function readLock(reader: Reader) {
     onLost,
     /** Cancels the run. */
     githubToken: onLost === 'cancel' ? read('github-token') : '',
-  });
+  };
 }
 
-function readLockPaths(reader: Reader): PathSelection | undefined {
+function readLockPaths(reader: Reader) {
   const { raw, addProblem } = reader;
   if (splitLines(raw.path).length === 0) addProblem('path', 'List the paths to lock, one per line.');
   if (raw.where !== '') addProblem('where', 'It works only with `pool`: set `pool` as well.');
   return readPaths(reader);
 }
 
-function readPool({
-  raw,
-  read,
-  addLineProblem,
-  addConflict,
-}: Reader): (PoolSelection & { readonly kind: 'pool' }) | undefined {
+function readPool({ raw, read, addLineProblem, addConflict }: Reader) {
   if (raw.path !== '') addConflict('path', 'pool');
   const name = read('pool');
   const where = new Map<string, string>();
@@ -162,51 +153,26 @@ function readPool({
     else if (where.has(parsed.value[0])) addLineProblem('where', line, 'No item has two values of the same property.');
     else where.set(...parsed.value);
   }
-  return name === undefined ? undefined : { kind: 'pool', name, where: Object.fromEntries(where) };
+  return name === undefined ? undefined : ({ kind: 'pool', name, where: Object.fromEntries(where) } as const);
 }
 
-const readUnlock = (reader: Reader) =>
-  complete({
-    operation: 'unlock',
-    workspace: reader.read('workspace'),
-    selection: readUnlockSelection(reader),
-    force: reader.read('force'),
-  });
-
-function readUnlockSelection(reader: Reader): LockSelection | PathSelection | undefined {
+function readUnlockSelection(reader: Reader) {
   const paths = readPaths(reader);
   if (reader.raw.path === '') return readLockSelection(reader);
   for (const name of handoffInputs) if (reader.raw[name] !== '') reader.addConflict('path', name);
   return paths;
 }
 
-const readCheck = (reader: Reader) =>
-  complete({ operation: 'check', workspace: reader.read('workspace'), selection: readLockSelection(reader) });
-
 const handoffInputs = ['locks', 'locks-file'] as const;
 
-function readLockSelection({ read, raw, addConflict }: Reader): LockSelection | undefined {
+/** Exactly the locks in the output of a lock step, of this or another job, or else all of the job in the workspace. */
+function readLockSelection({ read, raw, addConflict }: Reader) {
   const [name, another] = handoffInputs.filter((each) => raw[each] !== '');
-  if (name === undefined) return { kind: 'job' };
+  if (name === undefined) return { kind: 'job' } as const;
   if (another !== undefined) addConflict(name, another);
   const locks = read(name);
-  return locks && { kind: 'locks', locks };
+  return locks && ({ kind: 'locks', locks } as const);
 }
-
-type LockSelection =
-  /** All locks that the job holds in the workspace. */
-  | { readonly kind: 'job' }
-  /** Exactly the locks in the output of a lock step, of this or another job. */
-  | { readonly kind: 'locks'; readonly locks: readonly OurLock[] };
-
-const readListLocks = (reader: Reader) =>
-  complete({
-    operation: 'list-locks',
-    workspace: reader.read('workspace'),
-    scope: readLockScope(reader),
-    failIfLocked: reader.read('fail-if-locked'),
-    ignoredOwners: splitLines(reader.raw['ignore-owner']),
-  });
 
 /** No paths mean the complete workspace. */
 function readLockScope(reader: Reader) {
@@ -218,12 +184,7 @@ function readLockScope(reader: Reader) {
   return githubToken === undefined ? undefined : ({ kind: 'changed-files', githubToken } as const);
 }
 
-interface PathSelection {
-  readonly kind: 'paths';
-  readonly paths: readonly PathLine[];
-}
-
-function readPaths({ read, raw, addLineProblem }: Reader): PathSelection | undefined {
+function readPaths({ read, raw, addLineProblem }: Reader) {
   const glob = read('glob');
   const parsed = splitLines(raw.path).map((line) => {
     // With an invalid `glob`, only lines that cannot be patterns are checked.
@@ -232,15 +193,5 @@ function readPaths({ read, raw, addLineProblem }: Reader): PathSelection | undef
     return path;
   });
   const valid = parsed.flatMap((path) => (path.ok ? [path.value] : []));
-  return glob === undefined || valid.length < parsed.length ? undefined : { kind: 'paths', paths: valid };
+  return glob === undefined || valid.length < parsed.length ? undefined : ({ kind: 'paths', paths: valid } as const);
 }
-
-const readRegisterHook = (reader: Reader) =>
-  complete({
-    operation: 'register-hook',
-    workspace: reader.read('workspace'),
-    url: reader.read('hook-url'),
-    events: splitList(reader.raw['hook-events']),
-    secret: reader.raw['hook-secret'],
-    options: reader.read('hook-options'),
-  });
