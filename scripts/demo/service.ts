@@ -82,7 +82,6 @@ const withLog = (sentence: string, log: readonly string[]): string =>
 interface Listening {
   readonly base_url: string;
   readonly dashboard_url: string;
-  readonly sign_in_link: string;
 }
 
 /** Makes the link fit 80 columns. All clients parse 127.1 as 127.0.0.1 (WHATWG URL, IPv4 parser). */
@@ -138,8 +137,10 @@ export async function startDemoService(place: Place): Promise<DemoService> {
       ),
       runCommand(command, add, place),
     ]);
-    // The first line of `serve --json` has this form, which its own tests cover.
-    const { base_url, dashboard_url, sign_in_link } = JSON.parse(line ?? '') as Listening;
+    // The output of both commands has this form, which their own tests cover.
+    const { base_url, dashboard_url } = JSON.parse(line ?? '') as Listening;
+    const signIn = ['sign-in', '--public-url', dashboard_url, '--json'];
+    const { sign_in_link } = JSON.parse(await runCommand(command, signIn, place)) as { readonly sign_in_link: string };
     return {
       baseUrl: base_url,
       dashboardUrl: dashboard_url,

@@ -17,7 +17,7 @@ import { unlessMissing } from '../platform/missing-file.ts';
 import { measureFreeDisk } from '../runtime/free-disk.ts';
 import { createMetrics, type Metrics } from '../runtime/metrics.ts';
 import { type Service, startService } from '../service.ts';
-import { offerSignInLink } from '../sessions/sessions.ts';
+import { makeSignInLink } from '../sessions/sessions.ts';
 import { cleanUpAtStart } from '../startup-cleanup.ts';
 import { databaseKey } from '../storage/database-key.ts';
 import { schemaVersion } from '../storage/migrate.ts';
@@ -84,8 +84,7 @@ async function serveUntilStopped(context: ServeContext): Promise<void> {
     throw error;
   });
   try {
-    const link = await offerSignInLink(storage);
-    announce(context, { port: service.port, link, dev: settings.dev ? await setUpDev(storage, git) : null });
+    announce(context, service.port, settings.dev ? await setUpDev(storage, git) : null);
     const signal = await received;
     log.info({ signal }, 'stopping: open requests are answered, running syncs continue at the next start');
   } finally {
@@ -144,29 +143,25 @@ const listenErrors: Readonly<Record<string, string>> = {
   EAI_AGAIN: 'the name does not resolve',
 };
 
-/** Prints and logs where the service listens. `link` is a one-time sign-in link for the operator. */
-function announce(
-  { settings, io, log }: ServeContext,
-  { port, link, dev }: { readonly port: number; readonly link: string | undefined; readonly dev: DevSetup | null },
-): void {
+/** Prints and logs where the service listens. */
+function announce({ settings, io, log }: ServeContext, port: number, dev: DevSetup | null): void {
   const { host, json } = settings;
   const base_url = `${originAt(host, port)}/v1`;
   const public_url = publicUrlOf(settings, port);
   const origin = public_url ?? originAt(host, port);
   const dashboard_url = `${origin}/`;
-  const sign_in_link = link && signInUrl(origin, link);
-  const signInFlags = `--data ${shellWord(settings.data)} --public-url ${shellWord(origin)}`;
+  const development = dev && { ...dev, sign_in_link: signInUrl(origin, dev.sign_in_link) };
+  const signIn = `workspace-service sign-in --data ${shellWord(settings.data)} --public-url ${shellWord(origin)}`;
   if (json) {
-    printJson(io.stdout, { event: 'listening', base_url, public_url, dashboard_url, ...build, sign_in_link, ...dev });
+    printJson(io.stdout, { event: 'listening', base_url, public_url, dashboard_url, ...build, ...development });
   } else {
     printLines(io.stdout, [
       `workspace-service ${versionText} listens on ${base_url}`,
       ...(settings.publicUrl === undefined ? [] : [`Its public URL is ${settings.publicUrl}/v1`]),
       `Its dashboard is at ${dashboard_url}`,
-      ...(sign_in_link === undefined
-        ? [`To sign in to it without a token: workspace-service sign-in ${signInFlags}`]
-        : ['', ...signInLines(sign_in_link)]),
-      ...(dev === null ? [] : welcome(`${dashboard_url}v1`, dev)),
+      ...(development === null
+        ? [`To sign in to it without a token: ${signIn}`]
+        : ['', ...signInLines(development.sign_in_link), ...welcome(`${dashboard_url}v1`, development)]),
     ]);
   }
   log.info({ base_url, public_url, ...build, schema: schemaVersion() }, 'listening');
@@ -200,7 +195,8 @@ const sampleWorkspace = 'sample';
 const devTokenLifetime = { seconds: 7 * 86_400 };
 
 /** Creates sample data: a workspace with a small repository as its remote, and a token with all scopes. */
-async function setUpDev({ commit, now }: Storage, git: Git) {
+async function setUpDev(storage: Storage, git: Git) {
+  const { commit, now } = storage;
   // A URL, because the address of a remote must not contain spaces.
   const remote = pathToFileURL(await git.sampleRepository()).href;
   const operator = operatorActor();
@@ -208,13 +204,13 @@ async function setUpDev({ commit, now }: Storage, git: Git) {
     await addWorkspace(db, now, operator, { id: sampleWorkspace, remote });
     return createToken(db, now, operator, { name: 'dev', scopes, workspaces: null, lifetime: devTokenLifetime });
   });
-  return { token: secret, workspace: sampleWorkspace };
+  return { token: secret, workspace: sampleWorkspace, sign_in_link: await makeSignInLink(storage) };
 }
 
 type DevSetup = Awaited<ReturnType<typeof setUpDev>>;
 
 /** Startup message of development mode. Nothing else shows the token. */
-export function welcome(baseUrl: string, { token, workspace }: DevSetup): string[] {
+export function welcome(baseUrl: string, { token, workspace }: Pick<DevSetup, 'token' | 'workspace'>): string[] {
   return [
     '',
     'This is a service for experiments, not for production: it mirrors repositories on this machine, delivers webhooks',

@@ -52,11 +52,10 @@ export async function endSession(db: Database, now: Storage['now'], actor: Actor
 
 export const looksLikeLinkSecret = (text: string): boolean => /^wsl_[A-Za-z0-9_-]{43}$/.test(text);
 
-/** A one-time link that signs the operator in as administrator, at each start without an administrator. */
-export const offerSignInLink = ({ commit, now }: Storage): Promise<string | undefined> =>
-  commit('global', async (db) => ((await isAdministered(db)) ? undefined : addLink(db, now)));
-
-/** Needs no authentication: an operator with access to the machine can read and change all stored data anyway. */
+/**
+ * A one-time link that signs the operator in as administrator. Needs no authentication: an operator with access to the
+ * machine can read and change all stored data anyway.
+ */
 export const makeSignInLink = ({ commit, now }: Storage): Promise<string> => commit('global', (db) => addLink(db, now));
 
 /**
@@ -83,13 +82,6 @@ export async function useSignInLink(
     await createToken(db, now, actor, { ...administrator, lifetime }, tokenId);
     return startSession(db, now, actor, 'link');
   });
-}
-
-/** Whether someone has signed in with a link, or an administrator's token exists. */
-async function isAdministered(db: Database): Promise<boolean> {
-  const usedLinks = db.selectFrom('sign_in_links').select('hash as id').where('used_at', 'is not', null);
-  const administrators = db.selectFrom('tokens').select('id').where('scopes', 'like', '%"admin"%');
-  return (await usedLinks.unionAll(administrators).limit(1).execute()).length > 0;
 }
 
 /** One hour, because the person who sets up the service is present when the link is printed. */

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { offerSignInLink } from '../../../../src/service/sessions/sessions.ts';
+import { makeSignInLink } from '../../../../src/service/sessions/sessions.ts';
 import { startJob } from '../../../support/runner/start-job.ts';
 import { serviceOfTests } from '../../../support/service-of-tests.ts';
 import { expectAccessible } from './accessible.ts';
@@ -11,7 +11,7 @@ test('an administrator creates a token, a workflow uses it, and it is revoked', 
   const { baseUrl, storage } = service;
   const workspace = await service.workspace();
   const page = await openPage();
-  await page.goto(`${baseUrl}/sign-in?link=${await offerSignInLink(storage)}`);
+  await page.goto(`${baseUrl}/sign-in?link=${await makeSignInLink(storage)}`);
   await page.getByRole('button', { name: 'Sign in as administrator' }).click();
 
   await page.getByRole('link', { name: 'Tokens' }).click();
