@@ -102,8 +102,8 @@ describe('lock, over HTTP', () => {
     for (const { stdout, stderr } of [taken, listed, yours, released]) expect(stdout + stderr).not.toContain('wsa_');
   });
 
-  const queue = async (): Promise<readonly object[]> =>
-    (await service.ask('GET', `/v1/workspaces/${workspace}/queue`, { token: service.secret })).body.queue;
+  const queue = async (path: string): Promise<readonly object[]> =>
+    (await service.ask('GET', `/v1/workspaces/${workspace}/queue?path=${path}`, { token: service.secret })).body.queue;
 
   test('asks for a lock that someone else holds', async () => {
     expect((await lockHere('bob', 'ask', 'Maps/a')).stderr).toContain('Maps/a is free, and not kept for anyone else');
@@ -115,10 +115,11 @@ describe('lock, over HTTP', () => {
     });
     const asked = JSON.parse((await lockHere('admin', 'ask', 'b', '--json')).stdout);
     expect(asked).toMatchObject({ path: 'b', position: 1, owner: 'root', note: null });
-    expect(await queue()).toMatchObject([{ path: 'Maps/a', owner: 'bob', note: 'Lights' }, asked]);
+    expect(await queue('Maps/a')).toMatchObject([{ path: 'Maps/a', owner: 'bob', note: 'Lights' }]);
+    expect(await queue('b')).toEqual([asked]);
     await lockHere('ada', 'release', 'Maps/a');
     await expect
-      .poll(queue, { timeout: 10_000 })
+      .poll(() => queue('Maps/a'), { timeout: 10_000 })
       .toContainEqual(expect.objectContaining({ path: 'Maps/a', kept_until: expect.any(String) }));
     expect((await lockHere('ada', 'take', 'Maps/a')).code).toBe(1);
     expect((await lockHere('bob', 'take', 'Maps/a')).code).toBe(0);
@@ -132,7 +133,7 @@ describe('lock, over HTTP', () => {
       code: 0,
       stdout: 'You are no longer in line for a.\n',
     });
-    expect(await queue()).toEqual([]);
+    expect(await queue('a')).toEqual([]);
     const again = await lockHere('bob', 'ask', 'a', '--withdraw');
     expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining('no request for a') });
   });

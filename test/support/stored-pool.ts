@@ -20,7 +20,7 @@ function itemsOf(words: readonly string[]): string {
   const items: { path: string; properties: Record<string, string>; secret: string[] }[] = [];
   for (const word of words) {
     const last = items.at(-1);
-    if (!word.includes('=') || last === undefined) {
+    if (word.startsWith('./') || !word.includes('=') || last === undefined) {
       items.push({ path: word, properties: {}, secret: [] });
       continue;
     }

@@ -11,8 +11,7 @@ import {
 import { type ApiResponse, jsonApiResponse } from '../contract/response.ts';
 import { lockSchema } from '../contract/schemas.ts';
 import { clientIsGone } from '../http/context.ts';
-import { toLock } from '../locks/find.ts';
-import type { LockQuery } from '../locks/list.ts';
+import { type LockQuery, listLocks, toLock } from '../locks/find.ts';
 import { maxWaitSeconds } from '../locks/waiters.ts';
 import { maxPreferLength, waitWith } from './lock-headers.ts';
 import { appliedWait } from './lock-responses.ts';
@@ -73,7 +72,7 @@ export function addLockListRoute(api: Api, parts: ApiParts): void {
       const query: LockQuery = { ...filter, after: cursor, workspace };
       const { path, prefix, owner } = filter;
       const list = async (headers: ApiResponse['headers']): Promise<ApiResponse> =>
-        pageResponse(query, await parts.locks.list(query), headers);
+        pageResponse(query, await listLocks(parts.storage, query), headers);
       if (path === undefined || [prefix, owner, cursor].some((narrower) => narrower !== undefined)) return list({});
       return waitWith(c, parts.storage, async (options) => {
         if (options === undefined) return list({ vary: 'Prefer' });
@@ -93,7 +92,7 @@ export function addLockListRoute(api: Api, parts: ApiParts): void {
 
 function pageResponse(
   query: LockQuery,
-  { locks, next }: Awaited<ReturnType<ApiParts['locks']['list']>>,
+  { locks, next }: Awaited<ReturnType<typeof listLocks>>,
   headers: ApiResponse['headers'],
 ): ApiResponse {
   const cursor = next === undefined ? null : writeCursor(next);

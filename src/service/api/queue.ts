@@ -5,7 +5,7 @@ import { bearerOf } from '../access/caller.ts';
 import { heldPathField, lockRequestSchema } from '../contract/request-fields.ts';
 import { emptyResponse, jsonApiResponse, Refusal } from '../contract/response.ts';
 import { lockSchema } from '../contract/schemas.ts';
-import { withoutWaitId } from '../locks/queue.ts';
+import { listQueue, withoutWaitId } from '../locks/queue.ts';
 import { type Api, type ApiParts, addWorkspaceOperation, jsonResponse } from './operation.ts';
 
 const queuedSchema = z
@@ -36,16 +36,16 @@ export function addQueueRoutes(api: Api, parts: ApiParts): void {
 
   addWorkspaceOperation(api, parts, {
     operationId: 'listQueue',
-    summary: 'List who waits for the lock on a path, or for any lock, in order',
+    summary: 'List who waits for the lock on a path, in order',
     method: 'get',
     path,
     access: 'locks:read',
-    query: z.object({ path: heldPathField.optional().openapi({ description: 'Only the line of this path.' }) }),
+    query: z.object({ path: heldPathField }),
     responses: {
       200: jsonResponse('The waiting requests.', z.object({ queue: z.array(queuedSchema) }).openapi('Queue')),
     },
     async handle({ workspace, query: { path } }) {
-      const queue = await locks.queue({ workspace: workspace.id, path });
+      const queue = await listQueue(parts.storage, { workspace: workspace.id, path });
       return jsonApiResponse(200, { queue: queue.map(withoutWaitId) });
     },
   });

@@ -29,10 +29,10 @@ const poolParameter = workspaceParameter.extend({
 });
 
 export function addWorkspaceRoutes(api: Api, parts: ApiParts): void {
-  const { storage, remotes, locks } = parts;
+  const { storage, remotes } = parts;
 
   const visiblePools = async (c: Context<Environment>, pools: readonly StoredPool[]): Promise<readonly Pool[]> => {
-    const seats = await seatsOf(locks, pools, bearerOf(c));
+    const seats = await seatsOf(storage, pools, bearerOf(c));
     return seats.map(({ pool: { name }, seats }) => ({ name, items: seats.map(({ item }) => item) }));
   };
 

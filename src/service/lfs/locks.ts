@@ -11,8 +11,7 @@ import type { App, Environment } from '../http/context.ts';
 import { readQuery } from '../http/request-target.ts';
 import type { Compare } from '../latest/compare.ts';
 import { isLfsRenewalDue, isOwnLock } from '../locks/change-lock.ts';
-import { type LockRow, toLock } from '../locks/find.ts';
-import { locksWithIds } from '../locks/list.ts';
+import { type LockRow, listLocks, locksWithIds, toLock } from '../locks/find.ts';
 import type { Locks, NewAcquireRequest } from '../locks/locks.ts';
 import type { Storage } from '../storage/storage.ts';
 import { lfsLockTtl } from '../workspaces/settings.ts';
@@ -20,7 +19,7 @@ import { acquireSchema, lfsQueryNames, looksLikeLockId, querySchema, releaseSche
 import { addRoute, lfsError, lfsLock, lfsResponse } from './responses.ts';
 
 export interface LfsLockRoutes extends AccessControl {
-  readonly locks: Pick<Locks, 'acquire' | 'list' | 'renew' | 'release'>;
+  readonly locks: Pick<Locks, 'acquire' | 'renew' | 'release'>;
   readonly compare: Compare;
 }
 
@@ -61,7 +60,7 @@ export function addLfsLockRoutes(app: App, routes: LfsLockRoutes): void {
         const isWanted = lock !== undefined && (path === undefined || path === lock.path);
         return lfsResponse(200, { locks: isWanted ? lfsLocks([lock]) : [] });
       }
-      const { locks: listed, next } = await locks.list({ workspace, path, limit, after });
+      const { locks: listed, next } = await listLocks(storage, { workspace, path, limit, after });
       return lfsResponse(200, { locks: lfsLocks(listed), ...nextCursor(next) });
     },
   });
@@ -73,7 +72,7 @@ export function addLfsLockRoutes(app: App, routes: LfsLockRoutes): void {
     async handle(c, workspace) {
       const { limit, cursor: after } = await readOptionalBody(c, verifySchema);
       const bearer = bearerOf(c);
-      const { locks: listed, next } = await locks.list({ workspace: workspace.id, limit, after });
+      const { locks: listed, next } = await listLocks(storage, { workspace: workspace.id, limit, after });
       const sideOf = (lock: LockRow) => (isOwnLock(lock, bearer) ? 'ours' : 'theirs');
       const { ours = [], theirs = [] } = Object.groupBy(listed, sideOf);
       const ttl = lfsLockTtl(workspace);

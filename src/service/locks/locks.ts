@@ -3,17 +3,15 @@ import { milliseconds, type Ttl } from '../../interface/duration.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import type { Compared } from '../../interface/resources.ts';
 import type { Idempotency, KeyedRequest } from '../idempotency/idempotency.ts';
-import { inSlices } from '../runtime/map-in-slices.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import type { Storage } from '../storage/storage.ts';
 import { createAsking } from './ask.ts';
 import { type ReleaseRequest, type RenewDecision, type RenewRequest, releaseLocks, renewLocks } from './change-lock.ts';
-import { findCommittedLock, findLocks, type LockKey } from './find.ts';
+import { findCommittedLock, type LockKey } from './find.ts';
 import { createLeases } from './leases.ts';
 import { committedKeptFor, lookAgainMs } from './line.ts';
-import { type LockQuery, listLocks } from './list.ts';
 import { createLockQuota, type LockQuotas } from './lock-quota.ts';
-import { endOfLine, listQueue } from './queue.ts';
+import { endOfLine } from './queue.ts';
 import type { LockRequest } from './store-locks.ts';
 import { type TakeDecision, type TakeRequest, take } from './take.ts';
 import { createWaitInLine, type Waited, type WaitOptions, waitIds } from './wait-in-line.ts';
@@ -43,16 +41,11 @@ interface LocksOptions {
   readonly onError: (error: unknown) => void;
 }
 
-/** Takes a few milliseconds on SQLite, and other requests wait meanwhile. */
-const maxFoundAtOnce = 1_000;
-
 /** The locks of one instance. Each change also notifies waiting clients. */
 export function createLocks({ storage, idempotency, quotas, metrics, onError }: LocksOptions) {
   const quota = createLockQuota(quotas, () => performance.now());
-  const find = (key: LockKey) => findCommittedLock(storage, key);
-
   async function readPath(key: LockKey): Promise<PathState> {
-    const [found, next] = await Promise.all([find(key), committedKeptFor(storage, key)]);
+    const [found, next] = await Promise.all([findCommittedLock(storage, key), committedKeptFor(storage, key)]);
     // The clock of the database counts: that of this process may differ.
     return {
       remainingMs: found?.remainingMs,
@@ -130,17 +123,10 @@ export function createLocks({ storage, idempotency, quotas, metrics, onError }: 
       if (decision.kind === 'released') onChange(request.workspace, [decision.lock.path]);
       return decision;
     },
-    find,
-    list: (query: LockQuery) => listLocks(storage, query),
-    /** The committed active locks on many paths, in their order. */
-    async findAll(keys: readonly LockKey[]) {
-      return inSlices(keys, maxFoundAtOnce, (slice) => findLocks(storage.read, storage.now, slice));
-    },
     /** Waits until nobody holds the path. Undefined if too many clients already wait. */
     waitUntilFree({ path, ...client }: Pick<Wait, 'workspace' | 'owner' | 'ms' | 'gone'> & LockKey) {
       return waiters.wait({ ...client, id: randomUUID(), watched: [{ path, until: 'unlocked' }] });
     },
-    queue: (line: { readonly workspace: string; readonly path?: string | undefined }) => listQueue(storage, line),
     keepPresent: line.keepPresent,
     /** Ends all waits, so that the clients retry on another instance. */
     endWaits: waiters.stop,

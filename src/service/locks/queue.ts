@@ -5,7 +5,8 @@ import { batchQuery, inInputOrder, inputIndex, textOf } from '../storage/batch-q
 import { coalesceReads } from '../storage/coalesce-reads.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
-import type { LockKey, LockRow } from './find.ts';
+import type { Bearer } from '../tokens/tokens.ts';
+import { type LockKey, type LockRow, ownLocksOf } from './find.ts';
 import { byRank } from './line.ts';
 import { defaultUrgency, isPresent, nameOf } from './waits.ts';
 
@@ -98,43 +99,26 @@ export type QueuedRequest = Awaited<ReturnType<typeof listQueue>>[number];
 
 const maxListed = 1_000;
 
-/** The requests that wait in the lines of a workspace, in their order. */
+/** The requests that wait in the line of a path, in their order. */
 export async function listQueue(
   { read, now }: Pick<Storage, 'read' | 'now'>,
-  {
-    workspace,
-    path,
-    waitId,
-  }: { readonly workspace: string } & Readonly<Partial<Record<'path' | 'waitId', string | undefined>>>,
+  { workspace, path }: LockKey,
+  limit = maxListed,
 ) {
-  const lines = read
+  const rows = await read
     .selectFrom('wait_paths as line')
     .innerJoin('waits', 'waits.id', 'line.wait_id')
     .where('line.workspace_id', '=', workspace)
+    .where('line.path', '=', path)
     .where(isPresent(now))
-    .$if(path !== undefined, (all) => all.where('line.path', '=', path ?? ''));
-  // The places of all other lines are not computed: a workspace may have millions.
-  const ordered = lines
-    .select('line.path')
-    .orderBy('line.path')
-    .limit(1)
-    .offset(maxListed - 1);
-  const last = path === undefined ? await ordered.executeTakeFirst() : undefined;
-  const waiting = lines
     .select(['waits.id as waitId', 'line.path', 'owner', 'origin', 'note', 'since', 'urgency'])
     .select(sql<number | null>`case when kind = 'kept' then present_until end`.as('kept_until'))
-    .select(sql<number>`row_number() over (partition by line.path order by line.rank, waits.id)`.as('position'))
-    .$if(last !== undefined, (first) => first.where('line.path', '<=', last?.path ?? ''));
-  const rows = await read
-    .selectFrom(waiting.as('waiting'))
-    .selectAll()
-    .$if(waitId !== undefined, (all) => all.where('waitId', '=', waitId ?? ''))
-    .orderBy('path')
-    .orderBy('position')
-    .limit(maxListed)
+    .orderBy('line.rank')
+    .orderBy('waits.id')
+    .limit(limit)
     .execute();
-  return rows.map(({ since, urgency, kept_until, ...shown }) => ({
-    ...{ ...shown, since: asTimestamp(since), priority: priorityOf(urgency) },
+  return rows.map(({ since, urgency, kept_until, ...shown }, index) => ({
+    ...{ ...shown, position: index + 1, since: asTimestamp(since), priority: priorityOf(urgency) },
     ...(kept_until !== null && { kept_until: asTimestamp(kept_until) }),
   }));
 }
@@ -144,3 +128,37 @@ export const withoutWaitId = ({ waitId: _, ...request }: QueuedRequest): Omit<Qu
 
 const priorityOf = (urgency: number): 'high' | 'normal' | 'low' =>
   urgency < defaultUrgency ? 'high' : urgency > defaultUrgency ? 'low' : 'normal';
+
+/** Locks of an owner that are looked at to find those that others wait for, or that end soon. */
+const maxOwnSearched = 1_000;
+
+/** Others who wait for locks of the bearer, longest first. */
+export const waitsForOwnLocks = ({ read, now }: Storage, bearer: Bearer, limit: number) =>
+  read
+    .selectFrom(ownLocksOf({ read, now }, bearer).limit(maxOwnSearched).as('locks'))
+    .innerJoin('wait_paths as line', (join) =>
+      join.onRef('line.workspace_id', '=', 'locks.workspace_id').onRef('line.path', '=', 'locks.path'),
+    )
+    .innerJoin('waits', 'waits.id', 'line.wait_id')
+    .where(isPresent(sql`(select ${now})`))
+    .select(['locks.workspace_id as workspace', 'locks.path', 'locks.id'])
+    .select(['waits.id as waitId', 'waits.owner', 'waits.origin', 'waits.note', 'waits.since'])
+    .orderBy('waits.since')
+    .orderBy('line.path')
+    .limit(limit)
+    .execute();
+
+/** What the owner of a bearer waits for, with each of its tokens. */
+export const waitsOfOwner = ({ read, now }: Storage, { owner, workspaces }: Bearer, limit: number) =>
+  read
+    .selectFrom('waits')
+    .innerJoin('wait_paths as line', 'line.wait_id', 'waits.id')
+    .where('waits.owner', '=', owner)
+    .where(isPresent(sql`(select ${now})`))
+    .$if(workspaces !== null, (waits) => waits.where('waits.workspace_id', 'in', workspaces ?? []))
+    .select(['waits.workspace_id as workspace', 'line.path', 'waits.id as waitId'])
+    .select(['waits.since', sql<number | null>`case when kind = 'kept' then present_until end`.as('keptUntil')])
+    .orderBy('waits.since')
+    .orderBy('line.position')
+    .limit(limit)
+    .execute();

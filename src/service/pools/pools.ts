@@ -5,8 +5,8 @@ import { type Actor, type AuditEntry, recordAudit } from '../audit/audit.ts';
 import { Refusal } from '../contract/response.ts';
 import type { Pool } from '../contract/schemas.ts';
 import { isOwnLock } from '../locks/change-lock.ts';
-import type { Locks } from '../locks/locks.ts';
-import type { Database, Now } from '../storage/storage.ts';
+import { findManyLocks } from '../locks/find.ts';
+import type { Database, Now, Storage } from '../storage/storage.ts';
 import type { Bearer } from '../tokens/tokens.ts';
 import { parsePoolName } from '../workspaces/workspace-id.ts';
 import type { NewPoolItem } from './pool-item.ts';
@@ -132,9 +132,9 @@ async function storeItems(
 export type Seat = Awaited<ReturnType<typeof seatsOf>>[number]['seats'][number];
 
 /** The items of each pool, with the locks on them: with secret properties only if the lock is the caller's own. */
-export async function seatsOf(locks: Pick<Locks, 'findAll'>, pools: readonly StoredPool[], bearer: Bearer) {
+export async function seatsOf(storage: Pick<Storage, 'read' | 'now'>, pools: readonly StoredPool[], bearer: Bearer) {
   const paths = pools.flatMap(({ workspace, items }) => items.map(({ path }) => ({ workspace, path })));
-  const found = (await locks.findAll(paths)).values();
+  const found = (await findManyLocks(storage, paths)).values();
   return pools.map((pool) => ({
     pool,
     seats: pool.items.map((item) => {

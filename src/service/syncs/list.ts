@@ -1,4 +1,4 @@
-import { countLocks } from '../locks/list.ts';
+import { countLocks } from '../locks/find.ts';
 import type { Storage } from '../storage/storage.ts';
 import { removedRemote } from '../storage/tables.ts';
 import { asTimestamp } from '../storage/timestamp.ts';

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import type { Scope } from '../../../src/service/contract/scopes.ts';
 import { relativeTime } from '../../../src/service/dashboard/assets/time.js';
 import { countText } from '../../../src/service/dashboard/elements/lock.ts';
-import { maxCounted } from '../../../src/service/locks/list.ts';
+import { maxCounted } from '../../../src/service/locks/find.ts';
 import { joinLine } from '../../../src/service/locks/waits.ts';
 import type { TokenOptions } from '../../support/running-service.ts';
 import { serviceOfTests } from '../../support/service-of-tests.ts';

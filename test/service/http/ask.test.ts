@@ -14,7 +14,7 @@ describe.each(databaseKinds)('a request of a person for a lock, on $name', (kind
     const address = `/v1/workspaces/${workspace}/queue`;
     const ask = (json: object) => service.ask('POST', address, { token, json: { path, ...json } });
     const withdraw = () => service.ask('DELETE', `${address}?path=${path}`, { token });
-    const queue = async () => (await service.ask('GET', address, { token })).body.queue;
+    const queue = async () => (await service.ask('GET', `${address}?path=${path}`, { token })).body.queue;
     const lock = async () => (await locks.list(`?path=${path}`)).body.locks[0];
     const takeAsBo = () => locksOf(service, workspace, token).take(path);
     return { ...locks, ask, withdraw, queue, lock, takeAsBo };

@@ -76,4 +76,4 @@ export const addressIn = (operation: ExpectedOperation, workspace: string): stri
 
 /** The parameters without which the operation is refused. */
 export const requiredQuery = ({ operationId }: ExpectedOperation): string =>
-  operationId === 'withdrawRequest' ? '?path=a' : '';
+  ['listQueue', 'withdrawRequest'].includes(operationId) ? '?path=a' : '';

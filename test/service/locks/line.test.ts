@@ -23,7 +23,7 @@ describe.each(databaseKinds)('a place in line, on $name', (kind) => {
     );
 
   test('goes to those who come first, and is kept for a minute after it was last asked for', async () => {
-    const queue = async () => (await listQueue(storage, { workspace })).map(({ owner }) => owner);
+    const queue = async () => (await listQueue(storage, { workspace, path: 'a' })).map(({ owner }) => owner);
     await join('b', 'c', 'a');
     expect(await queue()).toEqual(['b', 'c', 'a']);
     const askedAgo = (ms: number) => ({ present_until: Date.now() - ms });
@@ -80,21 +80,13 @@ describe.each(databaseKinds)('a place in line, on $name', (kind) => {
     expect([told, queries.length]).toEqual([['1 of 2', '1 of 3', '2 of 3', '2 of 2', '1 of 0'], 1]);
   });
 
-  test('is listed for the first 1,000 requests, without a look at the lines of all others', async () => {
+  test('is listed for the first 1,000 requests', async () => {
     await storage.commit('global', (db) => db.deleteFrom('waits').execute());
-    const waits = Array.from({ length: 505 }, (_, n) =>
-      waitRequest(`w${n}`, { paths: [`a${n + 100}`, `b${n + 100}`] }),
-    );
-    waits.push(waitRequest('second', { paths: ['b593'] }), waitRequest('third', { paths: ['b593'] }));
+    const waits = Array.from({ length: 1_001 }, (_, n) => waitRequest(`w${n}`, { paths: ['b'] }));
     await storage.commit({ workspace }, (db) => joinLine(db, storage.now, waits));
-    const queries: RecordedQuery[] = [];
-    const queue = await listQueue({ ...storage, read: recording(storage.read, queries) }, { workspace });
+    const queue = await listQueue(storage, { workspace, path: 'b' });
     expect(queue).toHaveLength(1_000);
-    expect(queue.slice(-2).map(({ path, owner, position }) => [path, owner, position])).toEqual([
-      ['b593', 'w493', 1],
-      ['b593', 'second', 2],
-    ]);
-    expect(queries[1]?.parameters).toContain('b593');
+    expect(queue.at(-1)).toMatchObject({ path: 'b', owner: 'w999', position: 1_000 });
     await storage.commit('global', (db) => db.deleteFrom('waits').execute());
   });
 
@@ -111,8 +103,7 @@ describe.each(databaseKinds)('a place in line, on $name', (kind) => {
   test('is listed with its priority, each level of which counts as five minutes of waiting', async () => {
     const waits = ([5, 3, 1] as const).map((urgency) => waitRequest(`u${urgency}`, { urgency, paths: ['p'] }));
     await storage.commit({ workspace }, (db) => joinLine(db, storage.now, waits));
-    const priorities = async () =>
-      (await listQueue(storage, { workspace })).flatMap(({ path, priority }) => (path === 'p' ? [priority] : []));
+    const priorities = async () => (await listQueue(storage, { workspace, path: 'p' })).map(({ priority }) => priority);
     expect(await priorities()).toEqual(['high', 'normal', 'low']);
     const ranks = await Promise.all(
       waits.map(async ({ id }) => (await findRows(storage, 'waits', { id }))[0]?.rank ?? 0),

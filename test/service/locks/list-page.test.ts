@@ -7,7 +7,7 @@ import {
   listOwnLocks,
   maxCounted,
   maxSearched,
-} from '../../../src/service/locks/list.ts';
+} from '../../../src/service/locks/find.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
 import { storeLocks } from '../../support/stored-rows.ts';

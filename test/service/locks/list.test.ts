@@ -1,8 +1,7 @@
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { findLocks } from '../../../src/service/locks/find.ts';
+import { findLocks, listLocks, listOwnLocks, locksWithIds } from '../../../src/service/locks/find.ts';
 import { heldLocks, type LeaseRow } from '../../../src/service/locks/lease-store.ts';
-import { listLocks, listOwnLocks, locksWithIds } from '../../../src/service/locks/list.ts';
 import type { Storage } from '../../../src/service/storage/storage.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';

@@ -6,9 +6,9 @@ import { problems } from '../../../interface/problem.ts';
 import { requireFreeDisk } from '../../access/access.ts';
 import { invalid, Refusal } from '../../contract/response.ts';
 import { lastSegment } from '../../http/request-target.ts';
-import { type LockRow, toLock } from '../../locks/find.ts';
+import { findCommittedLock, type LockRow, toLock } from '../../locks/find.ts';
 import { readLockHistory } from '../../locks/history.ts';
-import type { QueuedRequest } from '../../locks/queue.ts';
+import { listQueue, type QueuedRequest } from '../../locks/queue.ts';
 import { waitIds } from '../../locks/wait-in-line.ts';
 import { lfsLockTtl } from '../../workspaces/settings.ts';
 import { buttonLink, postForm } from '../elements/fields.ts';
@@ -97,13 +97,13 @@ interface Rejection {
 }
 
 async function pathView(site: Site, call: WorkspaceCall, path: LockPath, rejection?: Rejection): Promise<View> {
-  const { storage, locks } = site;
+  const { storage } = site;
   const { bearer, now } = call;
   const workspace = call.workspace.id;
   const key = { workspace, path };
   const [lock, waiting, { periods }] = await Promise.all([
-    locks.find(key),
-    locks.queue(key),
+    findCommittedLock(storage, key),
+    listQueue(storage, key),
     readLockHistory(storage, { ...key, limit: maxPeriods }),
   ]);
   const own = waitIds.ofPerson(bearer.id, key);

@@ -1,8 +1,7 @@
 import { html } from 'hono/html';
 import { safeText } from '../../../interface/safe-text.ts';
 import { isOwnLock } from '../../locks/change-lock.ts';
-import { type LockRow, toLock } from '../../locks/find.ts';
-import { countLocks, listLocks, maxSearched } from '../../locks/list.ts';
+import { countLocks, type LockRow, listLocks, maxSearched, toLock } from '../../locks/find.ts';
 import { countWaiting } from '../../locks/queue.ts';
 import { filterForm, selection, textInput } from '../elements/fields.ts';
 import {

@@ -1,8 +1,7 @@
 import { html } from 'hono/html';
 import { safeText } from '../../../interface/safe-text.ts';
-import { type LockRow, toLock } from '../../locks/find.ts';
-import { listOwnLocks, waitsForOwnLocks, waitsOfOwner } from '../../locks/list.ts';
-import { countWaiting, placeInLine } from '../../locks/queue.ts';
+import { findCommittedLock, type LockRow, listOwnLocks, toLock } from '../../locks/find.ts';
+import { countWaiting, placeInLine, waitsForOwnLocks, waitsOfOwner } from '../../locks/queue.ts';
 import { waitIds } from '../../locks/wait-in-line.ts';
 import { asTimestamp } from '../../storage/timestamp.ts';
 import { postForm } from '../elements/fields.ts';
@@ -82,11 +81,14 @@ const otherRow = ({ workspace, path, id, ...wait }: OtherWait, now: number): Row
 
 type OwnWait = Awaited<ReturnType<typeof waitsWithPlaces>>[number];
 
-const waitsWithPlaces = async ({ storage, locks }: Site, bearer: PageCall['bearer']) =>
+const waitsWithPlaces = async ({ storage }: Site, bearer: PageCall['bearer']) =>
   Promise.all(
     (await waitsOfOwner(storage, bearer, maxWaits)).map(async (wait) => {
       const { workspace, path, waitId } = wait;
-      const [place, lock] = await Promise.all([placeInLine(storage, waitId), locks.find({ workspace, path })]);
+      const [place, lock] = await Promise.all([
+        placeInLine(storage, waitId),
+        findCommittedLock(storage, { workspace, path }),
+      ]);
       return { ...wait, place, holder: lock ? toLock(lock) : undefined };
     }),
   );

@@ -10,11 +10,11 @@ import type { PageCall } from '../frame/layout.ts';
 import { addWorkspacePage, type Site } from '../frame/page.ts';
 
 export function addPoolsPage(site: Site): void {
-  const { storage, locks } = site;
+  const { storage } = site;
 
   addWorkspacePage(site, '/pools', 'locks:read', async (call) => {
     const found = await findPools(storage.read, { workspace: call.workspace.id });
-    const pools = await seatsOf(locks, found, call.bearer);
+    const pools = await seatsOf(storage, found, call.bearer);
     const held = pools.flatMap(({ seats }) => seats.flatMap(({ lock }) => lock ?? []));
     const waiting = await countWaiting(storage, held);
     const sections = pools.map(({ pool, seats }) => poolSection(call, pool, seats, waiting));
