@@ -62,7 +62,7 @@ async function keepOpen(load: Load, path: string, closed: AbortSignal): Promise<
   }
 }
 
-/** The 99th percentile of requests for locks without pages, and with open ones that show the oldest and first locks. */
+/** The 99th percentile of requests for locks without pages, and with open ones. */
 async function measureBeside(service: RunningService, load: Load, ms: number, where: string) {
   const plan = { ask: 'for locks, renewed and released', clients, warmUpMs: ms / 5, ms, targets: [service] } as const;
   const p99 = async (name: string) => percentileOf((await runLoad({ ...plan, name })).latenciesMs, 99);
@@ -70,9 +70,7 @@ async function measureBeside(service: RunningService, load: Load, ms: number, wh
   const before = await memoryOf(service.pid);
   const closing = new AbortController();
   const folder = `/workspaces/${service.workspace}/locks`;
-  const pages = Array.from({ length: openPages }, (_, index) =>
-    keepOpen(load, `${folder}${index % 2 === 0 ? '' : '?sort=since'}`, closing.signal),
-  );
+  const pages = Array.from({ length: openPages }, () => keepOpen(load, folder, closing.signal));
   const beside = await p99('beside');
   closing.abort();
   await Promise.all(pages);
@@ -103,7 +101,6 @@ async function measureSize(bench: Bench, count: number, { loads, ms }: typeof fu
   const figures: Figure[] = [];
   for (const [name, path] of [
     ['the list', list],
-    ['the list, oldest first', `${list}?sort=since`],
     ['a search without a match', `${list}?search=zebra`],
     ['the start page', '/'],
     ['the locks of an owner', '/my-locks'],

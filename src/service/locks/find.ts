@@ -73,11 +73,6 @@ export const toLock = (row: LockRow): Lock => ({
 // A newer version of the service may have stored a type that this one does not support.
 const typeOf = (text: string): LockType => lockTypes.find((type) => type === text) ?? 'exclusive';
 
-/** Each order is that of an index. Ids begin with the time of the lock. */
-const columns = { path: 'path', since: 'id' } as const;
-
-type LockOrder = keyof typeof columns;
-
 export interface LockQuery {
   readonly workspace: string;
   readonly path?: string | undefined;
@@ -85,8 +80,7 @@ export interface LockQuery {
   readonly owner?: string | undefined;
   /** Finds the locks with all these words in their path, holder, note or run. */
   readonly words?: readonly string[];
-  readonly by?: LockOrder;
-  /** The path or id of the last lock of the previous page, or of the last one that a search has looked at. */
+  /** The path of the last lock of the previous page, or of the last one that a search has looked at. */
   readonly after?: string | undefined;
   readonly limit: number;
 }
@@ -99,44 +93,27 @@ const searched = ['path', 'owner', 'origin', 'note'] as const;
 /** A search looks at this many locks, and continues on the next page. */
 export const maxSearched = 2_000;
 
-export const maxCounted = 10_000;
-
 /**
  * `next` is the `after` of the next page; undefined on the last page. Each query reads a limited number of rows, however
  * many locks there are: SQLite answers on the thread that also answers requests for locks.
  */
 export async function listLocks(storage: Storage, query: LockQuery) {
-  const { by = 'path', limit, words = [] } = query;
-  const positionOf = (row: LockRow): string => row[columns[by]];
-  const ordered = orderedLocks(storage, query, by);
-  const like = sql.raw(storage.dialect === 'postgres' ? 'ilike' : 'like');
-  const hasWord = (word: string) => {
-    const pattern = `%${word.replaceAll(/[\\%_]/g, '\\$&')}%`;
-    const matches = searched.map((column) => sql`${sql.ref(column)} ${like} ${pattern} escape '\\'`);
-    return sql<SqlBool>`(${sql.join(matches, sql` or `)})`;
-  };
-  const rows = await storage.read
-    .selectFrom(ordered.limit(words.length === 0 ? limit + 1 : maxSearched).as('looked_at'))
-    .selectAll()
-    .where(({ and }) => and(words.map(hasWord)))
-    .limit(limit + 1)
-    .execute();
-  const locks = rows.slice(0, limit);
-  if (rows.length > limit) return { locks, next: locks.map(positionOf).at(-1) };
-  if (words.length === 0) return { locks, next: undefined };
-  const last = await ordered
-    .limit(1)
-    .offset(maxSearched - 1)
-    .executeTakeFirst();
-  return { locks, next: last && positionOf(last) };
+  const { limit, words = [] } = query;
+  const lookedAt = words.length === 0 ? limit + 1 : maxSearched;
+  const rows = await orderedLocks(storage, query).limit(lookedAt).execute();
+  const wanted = words.map((word) => word.toLowerCase());
+  const found = rows.filter((row) =>
+    wanted.every((word) => searched.some((column) => row[column]?.toLowerCase().includes(word))),
+  );
+  const locks = found.slice(0, limit);
+  const last = found.length > limit ? locks.at(-1) : rows.length === maxSearched ? rows.at(-1) : undefined;
+  return { locks, next: last?.path };
 }
 
 const activeLocks = ({ read, now }: Pick<Storage, 'read' | 'now'>) =>
   read.selectFrom('locks').selectAll().where(sql<SqlBool>`expires_at > (select ${now})`);
 
-function orderedLocks(storage: Storage, query: LockQuery, by: LockOrder) {
-  const { workspace, path, prefix, owner, after } = query;
-  const column = columns[by];
+function orderedLocks(storage: Storage, { workspace, path, prefix, owner, after }: LockQuery) {
   let locks = activeLocks(storage)
     .select(sql<number>`expires_at - (select ${storage.now})`.as('remainingMs'))
     .where('workspace_id', '=', workspace);
@@ -145,8 +122,8 @@ function orderedLocks(storage: Storage, query: LockQuery, by: LockOrder) {
     locks = locks.where('path', '>=', prefix).where('path', '<', `${prefix}${lastSortKey}`);
   }
   if (owner !== undefined) locks = locks.where('owner', '=', owner);
-  if (after !== undefined) locks = locks.where(column, '>', after);
-  return locks.orderBy(column);
+  if (after !== undefined) locks = locks.where('path', '>', after);
+  return locks.orderBy('path');
 }
 
 /** Active locks, by path. */
@@ -157,37 +134,9 @@ export const locksWithIds = async (
 ): Promise<readonly LockRow[]> =>
   (await activeLocks(storage).where('workspace_id', '=', workspace).where('id', 'in', ids).execute()).toSorted(byPath);
 
-/** The number of locks of each workspace, up to maxCounted: those stored, without the few that have expired. */
-export async function countLocks({ read, now }: Storage, only?: string): Promise<ReadonlyMap<string, number>> {
-  const stored = sql`(select count(*) from
-    (select 1 from locks where workspace_id = workspaces.id limit ${sql.lit(maxCounted + 1)}) as counted)`;
-  // In the order of ends: the index of workspaces, which grouping suggests, has all locks.
-  const expired = sql<{ of: string; locks: number }>`(select workspace_id as of, count(*) as locks from
-    (select workspace_id from locks where expires_at <= (select ${now}) order by expires_at limit ${sql.lit(maxCounted)})
-    as ended group by workspace_id)`;
-  const rows = await read
-    .selectFrom('workspaces')
-    .leftJoin(expired.as('expired'), 'expired.of', 'workspaces.id')
-    .select(['id', sql<number>`${stored} - coalesce(expired.locks, 0)`.as('locks')])
-    .$if(only !== undefined, (all) => all.where('id', '=', only ?? ''))
-    .execute();
-  return new Map(rows.map(({ id, locks }) => [id, Math.max(0, Number(locks))]));
-}
-
-/** Locks that a bearer may renew and release, by workspace and path, and the number of all of them, up to maxCounted. */
-export async function listOwnLocks(storage: Storage, bearer: Bearer, limit: number) {
-  const own = ownLocksOf(storage, bearer);
-  const listed = own.orderBy('workspace_id').orderBy('path');
-  const rows = await listed.limit(limit + 1).execute();
-  const locks = rows.slice(0, limit);
-  if (rows.length <= limit) return { locks, all: locks.length };
-  const counted = own.clearSelect().select('path');
-  const { all } = await storage.read
-    .selectFrom(counted.limit(maxCounted + 1).as('counted'))
-    .select(({ fn }) => fn.countAll<number>().as('all'))
-    .executeTakeFirstOrThrow();
-  return { locks, all: Number(all) };
-}
+/** Locks that a bearer may renew and release, by workspace and path. */
+export const listOwnLocks = (storage: Storage, bearer: Bearer, limit: number) =>
+  ownLocksOf(storage, bearer).orderBy('workspace_id').orderBy('path').limit(limit).execute();
 
 export const ownLocksOf = (storage: Pick<Storage, 'read' | 'now'>, { owner, workspaces }: Bearer) =>
   activeLocks(storage)

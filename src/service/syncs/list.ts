@@ -1,4 +1,3 @@
-import { countLocks } from '../locks/find.ts';
 import type { Storage } from '../storage/storage.ts';
 import { removedRemote } from '../storage/tables.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
@@ -23,14 +22,12 @@ export type WorkspaceOverview = Awaited<ReturnType<typeof overviewOfWorkspaces>>
 export type LastSync = NonNullable<WorkspaceOverview['lastSync']>;
 
 export async function overviewOfWorkspaces(storage: Storage) {
-  const [workspaces, locks, syncs] = await Promise.all([
+  const [workspaces, syncs] = await Promise.all([
     storage.read.selectFrom('workspaces').selectAll().where('remote', '!=', removedRemote).orderBy('id').execute(),
-    countLocks(storage),
     lastSyncs(storage),
   ]);
   return workspaces.map((row) => ({
     ...toWorkspace(row),
-    locks: locks.get(row.id) ?? 0,
     lastSync: syncs.get(row.id) ?? null,
   }));
 }

@@ -23,8 +23,7 @@ async function pagesFrom({ get }: SignedIn, addresses: readonly string[]): Promi
     const links = [...inSight.matchAll(/<a [^>]*href="(\/[^"#]*)/g)].map(([, href = '']) =>
       href.replaceAll('&amp;', '&'),
     );
-    // A list in another order counts as the same page.
-    for (const link of links) if (!link.includes('sort=')) known.add(link);
+    for (const link of links) known.add(link);
     const to = headers.get('location');
     if (to !== null) known.add(to);
   }

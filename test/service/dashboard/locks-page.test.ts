@@ -20,7 +20,7 @@ const isHeld = async (workspace: string, { id }: TakenLock): Promise<boolean> =>
   (await findRows(service.storage, 'locks', { workspace_id: workspace, id })).length === 1;
 
 describe('the list of locks', () => {
-  test('searches and sorts all locks, with 100 on a page', async () => {
+  test('searches all locks, with 100 on a page', async () => {
     const workspace = await service.workspace();
     await seedManyLocks(service, workspace, 250);
     const reader = await signedIn(service, { scopes: ['locks:read'] });
@@ -28,18 +28,13 @@ describe('the list of locks', () => {
     const next = (text: string) => urlIn(text, /href="[^"?]*([^"]+)" rel="next"/);
     const all = await page();
     expect(pathsIn(all)).toHaveLength(100);
-    expect(all).toContain('100 of 250 locks');
     for (const change of ['locks/release', 'locks/new', '>Ask<', '>Extend<']) expect(all).not.toContain(change);
     const last = 'Content/Level00/Asset00249.uasset';
     const third = await page(next(await page(next(all))));
     expect([pathsIn(third).length, pathsIn(third).at(-1), next(third)]).toEqual([50, last, '']);
     const found = await page('?search=TEAM-3+asset0020');
     expect(pathsIn(found)).toEqual(['Content/Level00/Asset00206.uasset']);
-    expect(found).toContain('1 of 250 locks');
-    const oldest = await page('?sort=since');
-    expect(pathsIn(oldest)[0]).toBe('Content/Level00/Asset00000.uasset');
-    expect(pathsIn(await page(next(oldest)))).toHaveLength(100);
-    expect(pathsIn(await page('?search=%00&sort=-nothing&after=%00'))).toHaveLength(100);
+    expect(pathsIn(await page('?search=%00&after=%00'))).toHaveLength(100);
   });
 
   test('offers only the actions that the token may perform', async () => {

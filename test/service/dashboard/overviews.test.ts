@@ -1,8 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Scope } from '../../../src/service/contract/scopes.ts';
 import { relativeTime } from '../../../src/service/dashboard/assets/time.js';
-import { countText } from '../../../src/service/dashboard/elements/lock.ts';
-import { maxCounted } from '../../../src/service/locks/find.ts';
 import { joinLine } from '../../../src/service/locks/waits.ts';
 import type { TokenOptions } from '../../support/running-service.ts';
 import { serviceOfTests } from '../../support/service-of-tests.ts';
@@ -29,14 +27,10 @@ test('the start page shows only what the token may see of a workspace', async ()
   const seen = async (...scopes: readonly Scope[]) => {
     const page = await listFor({ scopes, workspaces: [workspace] });
     expect(page.match(/<th scope="row">/g)).toHaveLength(1);
-    return {
-      sync: page.includes(`/workspaces/${workspace}/syncs`),
-      locks: page.includes(`/workspaces/${workspace}/locks`),
-    };
+    return { sync: page.includes(`/workspaces/${workspace}/syncs`) };
   };
-  expect(await seen()).toEqual({ sync: false, locks: false });
-  expect(await seen('sync')).toEqual({ sync: true, locks: false });
-  expect(await seen('locks:write')).toEqual({ sync: false, locks: true });
+  expect(await seen('sync')).toEqual({ sync: true });
+  expect(await seen('locks:write')).toEqual({ sync: false });
 });
 
 test('a workspace opens on its locks, or on its syncs if the token may not see the locks', async () => {
@@ -191,14 +185,6 @@ describe('the sync history', () => {
     expect(page).toContain('&lt;b&gt;\\u{202e}hero: The store does not have it.');
     expect(page).toContain('And 11 others.');
   });
-});
-
-test.each([
-  [200, 200, '200 locks'],
-  [100, 4_956, '100 of 4,956 locks'],
-  [100, maxCounted + 1, '100 of more than 10,000 locks'],
-])('%i locks of %i are shown as "%s"', (shown, all, text) => {
-  expect(countText(shown, all)).toBe(text);
 });
 
 test.each([

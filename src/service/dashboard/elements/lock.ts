@@ -1,12 +1,12 @@
 import { html } from 'hono/html';
 import { formatDuration, maxTtl } from '../../../interface/duration.ts';
-import { formatNumber, pluralize, runName } from '../../../interface/format.ts';
+import { runName } from '../../../interface/format.ts';
 import { maxNoteLength } from '../../../interface/lock-path.ts';
 import type { Lock } from '../../../interface/resources.ts';
 import { safeText } from '../../../interface/safe-text.ts';
 import { grants } from '../../contract/scopes.ts';
 import { isOwnLock } from '../../locks/change-lock.ts';
-import { type LockRow, maxCounted } from '../../locks/find.ts';
+import type { LockRow } from '../../locks/find.ts';
 import type { RecordedLockPeriod } from '../../locks/history.ts';
 import type { Bearer } from '../../tokens/tokens.ts';
 import { type FormField, textInput } from './fields.ts';
@@ -109,10 +109,3 @@ function endText({ kind, owner, ended_by }: RecordedLockPeriod): Markup {
   const by = ended_by === null || ended_by === owner ? '' : html` by ${userText(ended_by)}`;
   return html`${userText(kind)}${by}`;
 }
-
-/** "500 of 4,956 locks"; large numbers are not counted. */
-export const countText = (shown: number, all: number): string =>
-  shown >= all ? pluralize(shown, 'lock') : `${formatNumber(shown)} of ${totalText(all)}`;
-
-export const totalText = (all: number): string =>
-  all > maxCounted ? `more than ${pluralize(maxCounted, 'lock')}` : pluralize(all, 'lock');

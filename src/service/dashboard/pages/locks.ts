@@ -1,11 +1,10 @@
 import { html } from 'hono/html';
 import { safeText } from '../../../interface/safe-text.ts';
 import { isOwnLock } from '../../locks/change-lock.ts';
-import { countLocks, type LockRow, listLocks, maxSearched, toLock } from '../../locks/find.ts';
+import { type LockRow, listLocks, maxSearched, toLock } from '../../locks/find.ts';
 import { countWaiting } from '../../locks/queue.ts';
-import { filterForm, selection, textInput } from '../elements/fields.ts';
+import { filterForm, textInput } from '../elements/fields.ts';
 import {
-  countText,
   holderCell,
   lockCells,
   lockLinks,
@@ -34,11 +33,10 @@ const maxWords = 8;
 export function addLockListPage(site: Site): void {
   addWorkspacePage(site, '/locks', 'locks:read', async (call) => {
     const workspace = call.workspace.id;
-    const query = queryOf(call, 'search', 'sort', 'after');
+    const query = queryOf(call, 'search', 'after');
     const list = await readList(site, workspace, query);
     const main = html`${filters(workspace, query)}
       <div class="row">
-        <p data-part="count">${countText(list.locks.length, list.all)}</p>
         <div data-part="selection">${list.locks.some((lock) => releaseWay(call.bearer, lock) !== 'none') ? selectionButton(workspace) : ''}</div>
         ${liveState(call.now, notifyButton)}
       </div>
@@ -48,25 +46,20 @@ export function addLockListPage(site: Site): void {
   });
 }
 
-type Query = Readonly<Record<'search' | 'sort' | 'after', string>>;
+type Query = Readonly<Record<'search' | 'after', string>>;
 
 type List = Awaited<ReturnType<typeof readList>>;
 
-async function readList({ storage }: Site, workspace: string, { search, sort, after }: Query) {
+async function readList({ storage }: Site, workspace: string, { search, after }: Query) {
   // PostgreSQL refuses texts with the character U+0000.
   const words = search.slice(0, maxSearchLength).replaceAll('\0', '').normalize('NFC').split(/\s+/).filter(Boolean);
-  const [{ locks, next }, counts] = await Promise.all([
-    listLocks(storage, {
-      workspace,
-      words: words.slice(0, maxWords),
-      // Other orders are ignored, because people also type and shorten URLs.
-      by: sort === 'since' ? sort : 'path',
-      after: after === '' || after.includes('\0') ? undefined : after,
-      limit: pageSize,
-    }),
-    countLocks(storage, workspace),
-  ]);
-  return { locks, next, all: counts.get(workspace) ?? 0, waiting: await countWaiting(storage, locks) };
+  const { locks, next } = await listLocks(storage, {
+    workspace,
+    words: words.slice(0, maxWords),
+    after: after === '' || after.includes('\0') ? undefined : after,
+    limit: pageSize,
+  });
+  return { locks, next, waiting: await countWaiting(storage, locks) };
 }
 
 const pages = (workspace: string, { after, ...query }: Query, { next }: List): Markup | string =>
@@ -93,17 +86,11 @@ function lockRow({ bearer, now }: WorkspaceCall, row: LockRow, waiting = 0): Row
   ];
 }
 
-const filters = (workspace: string, { search, sort }: Query): Markup =>
+const filters = (workspace: string, { search }: Query): Markup =>
   filterForm({
     action: urls.locks(workspace),
-    values: { search, sort },
-    fields: [
-      textInput('search', 'Path, holder, note or run', { type: 'search' }),
-      selection('sort', 'Sort by', [
-        ['path', 'Path'],
-        ['since', 'Since, oldest first'],
-      ]),
-    ],
+    values: { search },
+    fields: [textInput('search', 'Path, holder, note or run', { type: 'search' })],
     isFiltered: search !== '',
   });
 

@@ -7,7 +7,6 @@ import { asTimestamp } from '../../storage/timestamp.ts';
 import { postForm } from '../elements/fields.ts';
 import {
   actionLink,
-  countText,
   holderCell,
   lockCells,
   lockLinks,
@@ -117,7 +116,8 @@ export const withdrawal = (workspace: string, path: string): Markup =>
   postForm({ action: `/workspaces/${workspace}/locks/withdraw`, hidden: { path }, button: 'Withdraw', kind: 'plain' });
 
 async function ownLocksSection({ storage }: Site, call: PageCall): Promise<Markup> {
-  const { locks, all } = await listOwnLocks(storage, call.bearer, maxShown);
+  const own = await listOwnLocks(storage, call.bearer, maxShown + 1);
+  const locks = own.slice(0, maxShown);
   if (locks.length === 0) {
     return empty(
       'You hold no locks.',
@@ -129,7 +129,7 @@ async function ownLocksSection({ storage }: Site, call: PageCall): Promise<Marku
   const lists = workspaces.map(
     (id) => html` <a href="${urls.locks(id, { search: call.bearer.owner })}">All in ${userText(id)}</a>`,
   );
-  return html`<h2>You hold</h2><p>${countText(locks.length, all)}${locks.length < all ? lists : ''}</p>
+  return html`<h2>You hold</h2>${own.length > maxShown ? html`<p>These are the first ${maxShown}.${lists}</p>` : ''}
     ${htmlTable(locks.map((lock) => ownLockRow(call, lock, waiting.get(lock.id) ?? 0)))}`;
 }
 

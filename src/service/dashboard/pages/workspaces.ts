@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import { grants } from '../../contract/scopes.ts';
 import { type LastSync, overviewOfWorkspaces, type WorkspaceOverview } from '../../syncs/list.ts';
 import { maySee } from '../../tokens/tokens.ts';
-import { totalText, urls } from '../elements/lock.ts';
+import { urls } from '../elements/lock.ts';
 import {
   empty,
   faint,
@@ -45,12 +45,10 @@ const noWorkspaces = ({ bearer }: PageCall): Markup =>
 
 function workspaceRow(call: PageCall, workspace: WorkspaceOverview): Row {
   const { scopes } = call.bearer;
-  const { id, locks, remote } = workspace;
-  const held = locks === 0 ? 'none' : totalText(locks);
+  const { id, remote } = workspace;
   return [
     ['Workspace', html`<a href="/workspaces/${id}">${userText(id)}</a>`, 'head'],
     grants(scopes, 'sync') ? ['Last sync', lastSync(call, id, workspace.lastSync)] : '',
-    grants(scopes, 'locks:read') ? ['Locks', html`<a href="/workspaces/${id}/locks">${held}</a>`, 'nowrap'] : '',
     ['Mirror of', literal(remote)],
   ];
 }
