@@ -141,8 +141,8 @@ export async function authenticateRequest(
   if (token === undefined) throw unauthorized(authScheme.advice);
   if (!looksLikeTokenSecret(token)) throw tokenRefused('Unknown API token.');
   const authentication = await authenticate(storage, token);
-  if (authentication.kind === 'refused') throw tokenRefused(authentication.reason);
-  return authentication.bearer;
+  if (!authentication.ok) throw tokenRefused(authentication.reason);
+  return authentication.value;
 }
 
 const tokenRefused = (detail: string): Refusal => unauthorized(detail, `${realm}, error="invalid_token"`);

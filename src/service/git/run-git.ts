@@ -89,9 +89,10 @@ export async function runGit(
     if (kept > maxKeptOutput) throw new GitError('failed', `The output of ${program} ${args[0]} is too long.`);
     output.push(chunk);
   }
+  const receive = async (chunk: Buffer): Promise<void> => (onOutput ?? keep)(chunk);
   async function readOutput(): Promise<void> {
     for await (const chunk of child.stdout ?? []) {
-      if (!isStopped) await consume(chunk, onOutput ?? keep).catch(stop);
+      if (!isStopped) await receive(chunk).catch(stop);
     }
   }
   // Reading fails if the pipe is destroyed.
@@ -166,13 +167,6 @@ function processGroup(child: ChildProcess) {
     },
     forget: () => clearTimeout(lastResort),
   };
-}
-
-/** Limits how much a slow consumer must handle at once. */
-const maxChunkSize = 64 * 1_024;
-
-async function consume(chunk: Buffer, onOutput: (piece: Buffer) => Promise<void>): Promise<void> {
-  for (let at = 0; at < chunk.length; at += maxChunkSize) await onOutput(chunk.subarray(at, at + maxChunkSize));
 }
 
 /**

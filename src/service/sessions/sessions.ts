@@ -41,7 +41,7 @@ export async function authenticateSession({ read, now }: Storage, secret: string
     .executeTakeFirst();
   if (row === undefined) return undefined;
   const authentication = checkToken(row, row.now);
-  return authentication.kind === 'known' ? { secret, now: row.now, bearer: authentication.bearer } : undefined;
+  return authentication.ok ? { secret, now: row.now, bearer: authentication.value } : undefined;
 }
 
 export async function endSession(db: Database, now: Storage['now'], actor: Actor, secret: string): Promise<void> {

@@ -1,5 +1,6 @@
 import { type Selectable, sql } from 'kysely';
 import { type Duration, milliseconds } from '../../interface/duration.ts';
+import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import { type Actor, recordAudit } from '../audit/audit.ts';
 import { isScope, type Scope } from '../contract/scopes.ts';
 import { batchQuery, inInputOrder, inputIndex, textOf } from '../storage/batch-query.ts';
@@ -93,10 +94,6 @@ export async function revokeToken(db: Database, now: Now, actor: Actor, id: stri
   return 'revoked';
 }
 
-export type Authentication =
-  | { readonly kind: 'known'; readonly bearer: Bearer }
-  | { readonly kind: 'refused'; readonly reason: string };
-
 const selectTokens = batchQuery((db, members, now) =>
   db
     .selectFrom(members)
@@ -113,9 +110,9 @@ const tokenOfHash = rememberReads(async (db, now, hashes) => {
 });
 
 /** Checked for every request, so that expiry and revocation take effect at once. */
-export async function authenticate(storage: Storage, secret: string): Promise<Authentication> {
+export async function authenticate(storage: Storage, secret: string): Promise<Parsed<Bearer>> {
   const known = await tokenOfHash(storage, secretHash(secret));
-  if (known === undefined) return { kind: 'refused', reason: 'Unknown API token.' };
+  if (known === undefined) return refused('Unknown API token.');
   const { row, bearer, readAt } = known;
   // The time of the database: that of the read, and the time since then.
   return checkToken(row, row.now + performance.now() - readAt, bearer);
@@ -126,14 +123,14 @@ export const maySee = (bearer: Bearer, workspace: string): boolean =>
 
 type Row = Selectable<Tables['tokens']>;
 
-export function checkToken(row: Row, now: number, bearer = bearerOf(row)): Authentication {
+export function checkToken(row: Row, now: number, bearer = bearerOf(row)): Parsed<Bearer> {
   switch (stateOf(row, now)) {
     case 'active':
-      return { kind: 'known', bearer };
+      return accepted(bearer);
     case 'expired':
-      return { kind: 'refused', reason: `The API token "${row.name}" has expired.` };
+      return refused(`The API token "${row.name}" has expired.`);
     case 'revoked':
-      return { kind: 'refused', reason: `The API token "${row.name}" has been revoked.` };
+      return refused(`The API token "${row.name}" has been revoked.`);
   }
 }
 

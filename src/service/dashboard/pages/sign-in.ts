@@ -1,5 +1,6 @@
 import type { Context } from 'hono';
 import { html } from 'hono/html';
+import { refused } from '../../../interface/parsed.ts';
 import { admitToken, refuseUntil } from '../../access/access.ts';
 import { actorOf } from '../../access/caller.ts';
 import type { ApiResponse } from '../../contract/response.ts';
@@ -15,7 +16,7 @@ import {
   useSignInLink,
 } from '../../sessions/sessions.ts';
 import { looksLikeTokenSecret } from '../../tokens/secret.ts';
-import { type Authentication, authenticate } from '../../tokens/tokens.ts';
+import { authenticate } from '../../tokens/tokens.ts';
 import { postForm, textInput } from '../elements/fields.ts';
 import type { Markup } from '../elements/markup.ts';
 import { readForm, textIn } from '../frame/form.ts';
@@ -54,9 +55,10 @@ export function addSignInPages(site: Site): void {
   async function signInWithToken(c: Context<Environment>): Promise<ApiResponse> {
     const { form, address } = await readSignIn(c);
     const to = localPath(textIn(form, 'to'));
-    const authentication = await authenticateToken(site, textIn(form, 'token'));
-    if (authentication.kind === 'refused') return showPage(undefined, tokenForm(to, authentication.reason));
-    const { bearer } = authentication;
+    const token = textIn(form, 'token');
+    const authentication = looksLikeTokenSecret(token) ? await authenticate(storage, token) : refused(refusedToken);
+    if (!authentication.ok) return showPage(undefined, tokenForm(to, authentication.reason));
+    const bearer = authentication.value;
     if (bearer.run !== undefined) return showPage(undefined, tokenForm(to, tokenOfRun));
     admitToken(c, site, bearer);
     const actor = { name: bearer.name, tokenId: bearer.id, address };
@@ -81,9 +83,6 @@ export function addSignInPages(site: Site): void {
     return { to: '/sign-in', notice: 'signed-out', cookie: endedCookie(c.env.incoming) };
   });
 }
-
-const authenticateToken = async ({ storage }: Site, token: string): Promise<Authentication> =>
-  looksLikeTokenSecret(token) ? authenticate(storage, token) : { kind: 'refused', reason: refusedToken };
 
 const here = 'http://here.invalid';
 
