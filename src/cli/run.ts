@@ -46,10 +46,9 @@ export async function runUnderLocks(program: ConnectionContext, request: RunRequ
   const { environment } = program;
   const context = { environment, request, remote, session, signals, requestTimeoutMs };
   // Ctrl-Z would stop the renewal.
-  const forgetSuspension = onSignals(['SIGTSTP'], () => {
-    signals.resume();
-    remote.report('Not suspended: locks and the place in line would be lost.');
-  });
+  const forgetSuspension = onSignals(['SIGTSTP'], () =>
+    remote.report('Not suspended: locks and the place in line would be lost.'),
+  );
   try {
     const acquired = await acquireGoal(context);
     // The signal came while the last response was on its way.
@@ -91,7 +90,6 @@ function forwardSignals() {
     forwardTo(running: Child | undefined): void {
       child = running;
     },
-    resume: () => child?.resume(),
     exitCode: () => first && exitCodeOf(first),
   };
 }

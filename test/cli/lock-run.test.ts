@@ -309,13 +309,13 @@ describe('at a terminal', () => {
   });
 
   /** Runs it as the only command of a terminal, whose keys are the input. */
-  function startAtTerminal(args: readonly string[], script: string, PATH = process.env['PATH']) {
-    const words = [process.execPath, bin, 'lock', 'run', path, ...args, '--', 'bash', '-c', script];
+  function startAtTerminal(script: string) {
+    const words = [process.execPath, bin, 'lock', 'run', path, '--', 'bash', '-c', script];
     const line = words.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ');
     const terminal = startProcess(
       ['script', '--quiet', '--return', '--flush', '--command', `exec ${line}`, '/dev/null'],
       {
-        env: { PATH, SHELL: '/bin/sh', ...environment() },
+        env: { PATH: process.env['PATH'], SHELL: '/bin/sh', ...environment() },
         hasInput: true,
       },
     );
@@ -323,8 +323,8 @@ describe('at a terminal', () => {
     return { ...terminal, shows: (text: string) => terminal.stdout.until((all) => all.includes(text) || undefined) };
   }
 
-  test('the command can ask at the terminal', async () => {
-    const terminal = startAtTerminal([], 'read -r word </dev/tty; echo "got $word" >/dev/tty');
+  test('the command can read from the terminal', async () => {
+    const terminal = startAtTerminal('read -r word; echo "got $word"');
     await terminal.shows('Locked');
     terminal.stdin.write('secret\n');
     await terminal.shows('got secret');
@@ -334,7 +334,6 @@ describe('at a terminal', () => {
 
   test('Ctrl-C reaches the command once, and Ctrl-Z does not suspend it', async () => {
     const terminal = startAtTerminal(
-      [],
       'trap "echo caught; n=x$n" INT; echo ready; until [ "$n" = x ]; do sleep 0.1; done; sleep 1; echo "n=$n"',
     );
     await terminal.shows('ready');
@@ -345,41 +344,6 @@ describe('at a terminal', () => {
     expect(await terminal.ended()).toBe(0);
     expect(terminal.stdout.text().match(/caught/g)).toHaveLength(1);
     expect(await locks()).toEqual([]);
-  });
-
-  test('the loss of the lock kills a command that ignores SIGTERM, with what it started: 76', async () => {
-    const terminal = startAtTerminal(
-      ['--ttl', '2s', '--grace', '1s'],
-      'trap "" TERM HUP; bash -c \'echo "ready $$"; sleep 300\' & while :; do sleep 0.1; done',
-    );
-    const line = await terminal.stdout.until((all) => /ready \d+/.exec(all)?.[0]);
-    await takeAway();
-    expect(await terminal.ended()).toBe(76);
-    expect(isRunning(pidIn(line))).toBe(false);
-  });
-
-  test('the loss of the lock kills what the command has started, even if the command itself ends at once: 76', async () => {
-    const terminal = startAtTerminal(
-      ['--ttl', '2s', '--grace', '1s'],
-      'bash -c \'trap "" TERM HUP; echo "ready $$"; while :; do sleep 0.1; done\' & wait',
-    );
-    const line = await terminal.stdout.until((all) => /ready \d+/.exec(all)?.[0]);
-    await takeAway();
-    expect(await terminal.ended()).toBe(76);
-    expect(isRunning(pidIn(line))).toBe(false);
-  });
-
-  test('the loss of the lock ends the command, even if ps hangs', async () => {
-    const folder = temporaryFolder();
-    await writeFile(join(folder, 'ps'), '#!/bin/sh\nexec sleep 300\n', { mode: 0o755 });
-    const terminal = startAtTerminal(
-      ['--ttl', '2s', '--grace', '1s'],
-      'trap "" TERM; echo ready; while :; do sleep 0.1; done',
-      `${folder}:${process.env['PATH']}`,
-    );
-    await terminal.shows('ready');
-    await takeAway();
-    expect(await terminal.ended()).toBe(76);
   });
 });
 
