@@ -53,12 +53,8 @@ export const createLists = (context: ClientContext) => ({
   async listLocks({ workspace, filter = {}, once }: LockListRequest, within: CallLimits): Promise<List<KnownLock>> {
     const { path, prefix, owner } = filter;
     const plainTarget = context.endpoints.locks(workspace);
-    const query = new URLSearchParams({
-      ...(path !== undefined && { path }),
-      ...(prefix !== undefined && { prefix }),
-      ...(owner !== undefined && { owner }),
-      limit: String(pageSize),
-    });
+    const given = Object.entries(filter).filter(([, value]) => value !== undefined);
+    const query = new URLSearchParams([...given, ['limit', String(pageSize)]]);
     const listing = { target: `${plainTarget}?${query}`, plainTarget, name: 'locks', once };
     const { items, incomplete } = await readPages(context, listing, readListedLock, within);
     const begin = prefix?.normalize('NFC') ?? '';

@@ -15,23 +15,14 @@ export class LedgerFailure extends Error {}
 const noLocks: Outputs = { acquired: 'false', count: '0', locks: '[]' };
 
 /** Some paths are locked by earlier steps of this job. */
-export function alreadyHeldOutcome({ client }: Context, own: readonly LookedUp[]): Outcome {
-  const locks = own.map(({ ours, listed }) => ({
-    owner: listed?.owner ?? ours.grant.lock.owner,
-    expires_at: listed?.expires_at ?? ours.grant.lock.expires_at,
-  }));
+export function alreadyHeldOutcome(own: readonly LookedUp[]): Outcome {
   const names = joinFirst(own.map(({ ours }) => ours.grant.path));
-  const outputs: Outputs = { ...noLocks, status: 'held', holder: locks[0]?.owner ?? '', waited_seconds: '0' };
+  const holder = own[0]?.listed?.owner ?? own[0]?.ours.grant.lock.owner ?? '';
+  const outputs: Outputs = { ...noLocks, status: 'held', holder, waited_seconds: '0' };
   return failed(
     outputs,
-    `This job already holds ${names}${untilText(locks, client.serverNow())}. Name other paths, or release locks that are no longer needed with \`operation: unlock\` before this step.`,
+    `This job already holds ${names}. Name other paths, or release locks that are no longer needed with \`operation: unlock\` before this step.`,
   );
-}
-
-/** When the first of the locks expires, after a space; empty if unknown. */
-function untilText(locks: Parameters<typeof soonestExpiry>[0], now: number): string {
-  const soonest = soonestExpiry(locks);
-  return Number.isNaN(soonest) ? '' : ` until ${formatTime(soonest, now)}`;
 }
 
 export function acquiredOutcome(
@@ -43,6 +34,8 @@ export function acquiredOutcome(
   const { client, compared, log } = context;
   const locks = grants.map(({ lock }) => lock);
   const what = locks.length === 1 ? (locks[0]?.path ?? '') : pluralize(locks.length, 'path');
+  const soonest = soonestExpiry(locks);
+  const until = Number.isNaN(soonest) ? '' : ` until ${formatTime(soonest, client.serverNow())}`;
   const waited = waitedMs > 0 ? ` after waiting for ${formatElapsed(waitedMs)}` : '';
   if (!autoRelease) log.line(outlivesText);
   const ages = compared.map(({ as_of }) => as_of).filter((asOf) => asOf !== undefined);
@@ -50,7 +43,7 @@ export function acquiredOutcome(
   const ofGrants = outdated.filter(({ path }) => grants.some((grant) => grant.path === path));
   return {
     outputs: {},
-    sentence: `Locked ${what} in ${workspace}${untilText(locks, client.serverNow())}${waited}.`,
+    sentence: `Locked ${what} in ${workspace}${until}${waited}.`,
     lines: locks.map(({ path, expires_at }) => `${path} until ${expires_at}`),
     warnings: ages.slice(0, 1).map(mirrorAgeText),
     table: {

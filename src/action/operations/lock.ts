@@ -37,7 +37,7 @@ export async function lock(given: Context, task: TaskOf<'lock'>, renewer?: Renew
   let own = await findAlreadyHeld(context, workspace, paths);
   const others = paths.filter((path) => !own.some(({ ours }) => ours.grant.path === path));
   let inVain = pool === undefined && others.length < wanted;
-  if (inVain) return alreadyHeldOutcome(context, own);
+  if (inVain) return alreadyHeldOutcome(own);
 
   /** A parallel step may have locked a path meanwhile. The service names only the items of a pool that are not free. */
   async function isInVain({ conflicts }: Blocked): Promise<boolean> {
@@ -53,7 +53,7 @@ export async function lock(given: Context, task: TaskOf<'lock'>, renewer?: Renew
   // The post-step does not settle them if the locks outlive the job.
   const report = autoRelease ? log.line : log.warn;
   for (const intent of result.unanswered) report(unansweredText(intent));
-  if (result.kind === 'held' && inVain) return alreadyHeldOutcome(context, own);
+  if (result.kind === 'held' && inVain) return alreadyHeldOutcome(own);
   if (result.kind !== 'acquired') return notAcquiredOutcome(context, task, result);
   record({ kind: 'acquired', ...job, at: now() });
   if (signal.aborted) {
@@ -63,10 +63,8 @@ export async function lock(given: Context, task: TaskOf<'lock'>, renewer?: Renew
 
   for (const { grant, error } of autoRelease ? [] : result.left) {
     const which = grant === undefined ? 'A lock' : `The lock on ${grant.path}`;
-    const reason = error === undefined ? '' : ` ${error.message}`;
-    log.warn(
-      `${which} that is not in the outputs may stay until its \`ttl\` expires: it could not be released.${reason}`,
-    );
+    const text = `${which} that is not in the outputs may stay until its \`ttl\` expires: it could not be released.`;
+    log.warn(error === undefined ? text : `${text} ${error.message}`);
   }
   maskSecrets(context, result.items);
   const sorted = result.grants.toSorted(byPath);

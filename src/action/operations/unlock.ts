@@ -80,7 +80,7 @@ async function releaseTargets(
     if (isForeign) {
       if (!isNamed) return undefined;
       if (one.kind === 'absent') return { path, result: 'not locked' };
-      const text = `This job has no lock on ${path}, and its holder cannot be determined: it was left alone.`;
+      const text = `This job has no record of a lock on ${path}, and its holder cannot be determined: it was left alone.`;
       return { path, result: 'left alone', ...notOurs(text) };
     }
     const own = { grant: { path, lock: one.kind === 'locked' ? one.lock : {} }, mayBeReleased: true };
@@ -197,7 +197,7 @@ export function unlockResult(
 const heldResult = (path: LockPath, holder: KnownLock | undefined, isNamed: boolean, now: number): PathResult => ({
   ...{ path, result: 'left alone', holder: holder ?? {} },
   ...(isNamed &&
-    notOurs(`${heldText(path, holder, now)}, and this job has no record of locking it: it was left alone.`)),
+    notOurs(`${heldText(path, holder, now)}, and not by this job, as far as its ledger shows: it was left alone.`)),
 });
 
 const notOurs = (text: string): Pick<PathResult, 'warning'> => {

@@ -98,7 +98,7 @@ describe('steps of one job at the same time', () => {
     await stage.release(other.path);
     const result = await waiting.finished;
     expect(result).toMatchObject({ conclusion: 'failure', outputs: { status: 'held' } });
-    expect(result.log).toContain('This job already holds a until ');
+    expect(result.log).toContain('This job already holds a. ');
     await job.post();
     expect(await stage.locks()).toEqual([]);
   });
