@@ -102,16 +102,21 @@ function saveStep({ client, record, saveState, signal, log }: Context, step: str
   log.debug(`The id of this step in the ledger is ${step}.`);
 }
 
-/** Ends a step whose ledger cannot be written. */
-const createStepRecorder =
-  ({ ledger, cancel }: Context): Recorder =>
-  (...entries) => {
+/** Ends a step whose ledger cannot be written. Without a saved request, the post-step needs none in the ledger. */
+function createStepRecorder({ ledger, saveState, cancel }: Context): Recorder {
+  let hasRequested = false;
+  return (...entries) => {
     try {
       ledger.append(...entries);
     } catch (error) {
       cancel(new LedgerFailure(errorMessage(error)));
+      return;
     }
+    if (hasRequested || !entries.some(({ kind }) => kind === 'intent' || kind === 'lease')) return;
+    hasRequested = true;
+    saveState('requested', 'true');
   };
+}
 
 /** A random UUID (RFC 9562), not a secret. Node's own loads crypto, which takes a seventh as long as starting Node. */
 const randomUuid = (): string =>

@@ -31,7 +31,7 @@ export async function releaseStep(
   // Renewal stops before any release, so that no lock is renewed after its release.
   await stopRenewal(ending, step, state('renewer'), cancelled);
   const saved = parseLines(state('locks'));
-  const candidates = readCandidates(ledger, step, saved);
+  const candidates = readCandidates(ledger, step, saved, state('requested') !== '');
 
   if (saved.some((entry) => entry.kind === 'acquired' && entry.outlivesJob)) {
     log.line('The locks of this step outlive the job: `auto-release` is false.');

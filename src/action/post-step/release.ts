@@ -24,11 +24,19 @@ type ReleaseCandidates = ReturnType<typeof readCandidates>;
  * part of the ledger is missing, these do not show later releases, so their locks are released only with proof of
  * ownership.
  */
-export function readCandidates({ file, read }: Pick<Ledger, 'file' | 'read'>, step: string, saved: readonly Entry[]) {
+export function readCandidates(
+  { file, read }: Pick<Ledger, 'file' | 'read'>,
+  step: string,
+  saved: readonly Entry[],
+  hasRequested: boolean,
+) {
   const { entries, problem } = read();
   const history = historyOf([...saved, ...entries]);
   const kinds = new Set(entries.flatMap((entry) => ('step' in entry && entry.step === step ? entry.kind : [])));
-  const isComplete = kinds.has('step-started') && (kinds.has('acquired') || saved.length === 0);
+  const isComplete =
+    kinds.has('step-started') &&
+    (!hasRequested || kinds.has('intent') || kinds.has('lease')) &&
+    (kinds.has('acquired') || saved.length === 0);
   const error = problem ?? (isComplete ? undefined : `The ledger in ${file} lacks entries that this step wrote.`);
   const isDamaged = error !== undefined;
   const leased = [...saved, ...entries]

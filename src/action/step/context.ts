@@ -12,7 +12,7 @@ import type { Reporter } from '../report/reporter.ts';
 import { cancellation, readRunner } from './runner.ts';
 
 /** State that the post-step of the same step can read. */
-export type StateName = 'step' | 'main' | 'on-lost' | 'locks' | 'renewer';
+export type StateName = 'step' | 'main' | 'on-lost' | 'requested' | 'locks' | 'renewer';
 
 export type Context = ReturnType<typeof createContext>;
 

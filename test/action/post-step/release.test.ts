@@ -8,11 +8,12 @@ interface Records {
   readonly problem?: string;
   /** Lines that the runner kept. */
   readonly saved?: readonly Entry[];
+  readonly hasRequested?: boolean;
 }
 
-function candidatesOf({ entries = [], problem, saved = [] }: Records) {
+function candidatesOf({ entries = [], problem, saved = [], hasRequested = false }: Records) {
   const ledger = { file: 'ledger.jsonl', read: () => ({ entries, problem }) };
-  const { held, unanswered, lease, ledgerError, renewalError } = readCandidates(ledger, 's', saved);
+  const { held, unanswered, lease, ledgerError, renewalError } = readCandidates(ledger, 's', saved, hasRequested);
   return {
     held: held.map(({ grant, mayBeReleased }) => (mayBeReleased ? `${grant.path}, maybe released` : grant.path)),
     losses: held.map(({ loss }) => loss?.at),
@@ -70,6 +71,13 @@ describe('the locks that a step must release', () => {
     const { held, ledgerError } = candidatesOf({ ...records, saved: [acquired, grantOf('a'), grantOf('b')] });
     expect(held).toEqual(['a, maybe released', 'b, maybe released']);
     expect(ledgerError).toMatch(/stay until their ttl expires\.$/);
+  });
+
+  test('may be unknown if the step has requested locks, but its ledger has no request', () => {
+    const entries = [started, plan];
+    expect(candidatesOf({ entries }).ledgerError).toBeUndefined();
+    expect(candidatesOf({ entries, hasRequested: true }).ledgerError).toMatch(/stay until their ttl expires\.$/);
+    expect(candidatesOf({ entries: [...entries, intentOf('a')], hasRequested: true }).ledgerError).toBeUndefined();
   });
 
   test('are complete if the ledger says that the step has all its locks', () => {
