@@ -125,7 +125,7 @@ const field = fc.oneof(
 
 const headerNames = [
   ...['content-type', 'content-encoding', 'transfer-encoding', 'content-length', 'date', 'age', 'retry-after', 'etag'],
-  ...['location', 'link', 'www-authenticate', 'x-request-id', 'deprecation', 'sunset', 'idempotency-replayed', 'x'],
+  ...['location', 'link', 'www-authenticate', 'x-request-id', 'deprecation', 'sunset', 'x'],
 ];
 
 const headers = fc.dictionary(fc.constantFrom(...headerNames), field, { maxKeys: 5, noNullPrototype: true });

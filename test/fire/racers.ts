@@ -45,9 +45,11 @@ export async function insist(
   for (let lost = 0; ; lost += 1) {
     traffic.requests += 1;
     let reason: string;
+    const askedAt = Date.now();
     try {
       const reply = await ask(base, method, path, { ...request, signal: AbortSignal.timeout(attemptMs) });
-      if (reply.headers.has('idempotency-replayed')) traffic.proven += 1;
+      // An earlier attempt, whose response was lost, has acquired this lock.
+      if (reply.status === 201 && Date.parse(reply.body?.acquired_at) < askedAt - roundingMs) traffic.proven += 1;
       if (!isOpen(reply)) return { reply, lost, call, return: Date.now() + 1 };
       reason = `${reply.status} ${reply.text}`;
     } catch (error) {

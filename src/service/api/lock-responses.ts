@@ -1,13 +1,6 @@
 import { mirrorAgeText, outdatedText } from '../../interface/outdated.ts';
 import type { Compared, Lock, Outdated } from '../../interface/resources.ts';
-import {
-  type ApiResponse,
-  jsonApiResponse,
-  type Once,
-  onceResponse,
-  Refusal,
-  unavailable,
-} from '../contract/response.ts';
+import { type ApiResponse, jsonApiResponse, Refusal, unavailable } from '../contract/response.ts';
 import { entityTag, type RenewDecision, type RenewRequest } from '../locks/change-lock.ts';
 import { toLock } from '../locks/find.ts';
 import type { Acquisition } from '../locks/locks.ts';
@@ -44,8 +37,7 @@ export function acquireResponse(workspace: string, branch: string | undefined, a
   const { lock, comparison } = acquiredLock(acquisition, branch);
   const { latest, outdated, as_of } = comparison;
   const compared = latest !== 'off' && { outdated: outdated[0] ?? null, ...(as_of !== undefined && { as_of }) };
-  const result = lockResponse(201, workspace, { ...lock, ...compared }, appliedWait(acquisition.waitedSeconds));
-  return onceResponse({ result, replayed: acquisition.replayed });
+  return lockResponse(201, workspace, { ...lock, ...compared }, appliedWait(acquisition.waitedSeconds));
 }
 
 export const appliedWait = (seconds: number | undefined): Readonly<Record<string, string>> =>
@@ -67,14 +59,11 @@ export function outdatedRefusal(
   return new Refusal('outdated', `${text}${more}${age}`, { outdated: shown });
 }
 
-export function renewResponse(
-  { workspace, path }: RenewRequest,
-  { result: renewal, replayed }: Once<RenewDecision>,
-): ApiResponse {
+export function renewResponse({ workspace, path }: RenewRequest, renewal: RenewDecision): ApiResponse {
   switch (renewal.kind) {
     case 'renewed':
     case 'lasts-longer':
-      return onceResponse({ result: lockResponse(200, workspace, renewal.lock), replayed });
+      return lockResponse(200, workspace, renewal.lock);
     case 'absent':
       throw new Refusal('lock-changed', `There is no lock on ${path} to renew. It was released or has expired.`);
     case 'another-lock':

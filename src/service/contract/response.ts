@@ -28,15 +28,6 @@ export const jsonApiResponse = (
 
 export const emptyResponse = (status: number): ApiResponse => ({ status, headers: {}, body: '' });
 
-/** The result of a request, or of an earlier one with the same Idempotency-Key. */
-export interface Once<Result> {
-  readonly result: Result;
-  readonly replayed: boolean;
-}
-
-export const onceResponse = ({ result, replayed }: Once<ApiResponse>): ApiResponse =>
-  replayed ? { ...result, headers: { ...result.headers, 'idempotency-replayed': 'true' } } : result;
-
 interface RefusalExtras extends Pick<Problem, 'errors' | 'lock' | 'locks' | 'blocked' | 'lost' | 'outdated' | 'queue'> {
   readonly headers?: Readonly<Record<string, string>>;
 }

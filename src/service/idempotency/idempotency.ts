@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { sql } from 'kysely';
-import { type ApiResponse, invalid, type Once, onceResponse, Refusal } from '../contract/response.ts';
+import { type ApiResponse, invalid, Refusal } from '../contract/response.ts';
 import {
   batchQuery,
   excludedOf,
@@ -34,8 +34,8 @@ export function createIdempotency(storage: Storage) {
 
   async function runExclusively<Result>(
     request: KeyedRequest | undefined,
-    work: () => Promise<Once<Result>>,
-  ): Promise<Once<Result>> {
+    work: () => Promise<Result>,
+  ): Promise<Result> {
     if (request === undefined) return work();
     const inFlight = JSON.stringify([request.tokenId, request.workspace, request.key]);
     if (running.has(inFlight)) {
@@ -55,7 +55,7 @@ export function createIdempotency(storage: Storage) {
     db: Database,
     asked: readonly Asked<Details>[],
     { decide, isDone }: Rules<Details, Result>,
-  ): Promise<readonly (Once<Result> | 'key-reused')[]> {
+  ): Promise<readonly (Result | 'key-reused')[]> {
     const requests = asked.map(({ request }) => request);
     const before = await recallAll<Result>(db, storage, requests);
     const open = asked.filter((_, index) => before[index] === undefined);
@@ -66,7 +66,7 @@ export function createIdempotency(storage: Storage) {
       return request !== undefined && isDone(result) ? { ...request, result: JSON.stringify(result) } : [];
     });
     if (done.length > 0) await insertResults(db, storage.now, done);
-    const outcomes = decided.map((result) => ({ result, replayed: false })).values();
+    const outcomes = decided.values();
     return before.flatMap((outcome) => outcome ?? outcomes.next().value ?? []);
   }
 
@@ -77,7 +77,7 @@ export function createIdempotency(storage: Storage) {
     prepare: () => Promise<Prepared>,
     respond: (db: Database, prepared: Prepared) => Promise<ApiResponse>,
   ): Promise<ApiResponse> {
-    const response = await runExclusively(request, async () => {
+    return runExclusively(request, async () => {
       const [before] = await recallAll<ApiResponse>(storage.read, storage, [request]);
       if (before !== undefined) return orThrow(before);
       const asked = [{ request, details: await prepare() }];
@@ -87,7 +87,6 @@ export function createIdempotency(storage: Storage) {
       );
       return orThrow(outcome);
     });
-    return onceResponse(response);
   }
 
   /** For requests that are decided in batches of all waiting ones. A result that is not done leaves the key unused. */
@@ -96,14 +95,14 @@ export function createIdempotency(storage: Storage) {
       ({ details: { workspace } }: Asked<Details>) => ({ workspace }),
       (db, waiting) => decideNew(db, waiting, rules),
     );
-    return (request: KeyedRequest | undefined, details: Details): Promise<Once<Result>> =>
+    return (request: KeyedRequest | undefined, details: Details): Promise<Result> =>
       runExclusively(request, async () => orThrow(await commit({ request, details })));
   }
 
   return { idempotent, idempotentBatch };
 }
 
-function orThrow<Result>(outcome: Once<Result> | 'key-reused' | undefined): Once<Result> {
+function orThrow<Result>(outcome: Result | 'key-reused' | undefined): Result {
   if (outcome === undefined) throw new Error('The request was not decided.');
   if (outcome !== 'key-reused') return outcome;
   throw new Refusal(
@@ -132,13 +131,13 @@ async function recallAll<Result>(
   db: Database,
   { now }: Storage,
   requests: readonly (KeyedRequest | undefined)[],
-): Promise<readonly (Once<Result> | 'key-reused' | undefined)[]> {
+): Promise<readonly (Result | 'key-reused' | undefined)[]> {
   if (requests.every((request) => request === undefined)) return requests.map(() => undefined);
   return inInputOrder(requests, await selectResults(db, now, requests)).map((row, index) => {
     if (row === undefined) return undefined;
     if (row.fingerprint !== requests[index]?.fingerprint) return 'key-reused';
     // Only decideNew() writes the column, and the fingerprint says which operation it was.
-    return { result: JSON.parse(row.result) as Result, replayed: true };
+    return JSON.parse(row.result) as Result;
   });
 }
 

@@ -28,10 +28,7 @@ export interface NewAcquireRequest extends Omit<LockRequest, 'ttlMs' | 'lease'> 
 }
 
 /** A blocked request that does not wait has the place that it would get. */
-export type Acquisition = Waited<TakeDecision> & {
-  /** An earlier request with the same key was carried out. */
-  readonly replayed: boolean;
-};
+export type Acquisition = Waited<TakeDecision>;
 
 interface LocksOptions {
   readonly storage: Storage;
@@ -102,9 +99,9 @@ export function createLocks({ storage, idempotency, quotas, metrics, onError }: 
       const client = { id: waitId, workspace, owner: bearer.owner };
       const decision = await line.acquire(client, waitOptions, async (place) => {
         const comparison = await compare();
-        const { result, replayed } = await commitAcquire(keyed, { ...asked, place, comparison });
+        const decided = await commitAcquire(keyed, { ...asked, place, comparison });
         waiters.changed(nameOf(key));
-        return { ...result, replayed };
+        return decided;
       });
       if (decision.kind !== 'blocked') return decision;
       // It may have lost its place to a newer request of its client.

@@ -60,7 +60,6 @@ describe.each(databaseKinds)('the tokens of a run on $name', (kind) => {
     const taken = await locks(main).take(path, { 'idempotency-key': key });
     const again = await locks(renewer).take(path, { 'idempotency-key': key });
     expect([again.status, again.text]).toEqual([201, taken.text]);
-    expect(again.headers.get('idempotency-replayed')).toBe('true');
     const etag = taken.headers.get('etag') ?? '';
     expect((await locks(renewer).take(path, { 'if-match': etag })).status).toBe(200);
     expect((await locks(post).release(path, { 'if-match': etag })).status).toBe(204);

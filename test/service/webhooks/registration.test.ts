@@ -58,7 +58,7 @@ describe.each(databaseKinds)('registering a hook on $name', (kind) => {
     const given = { url, headers: { Authorization: 'Bearer a-credential' } };
     const first = await register(given, key);
     const again = await register(given, key);
-    expect([again.status, again.text, again.headers.get('idempotency-replayed')]).toEqual([201, first.text, 'true']);
+    expect([again.status, again.text]).toEqual([201, first.text]);
     const { id } = first.body;
     await register({ ...given, events: ['lock.released'], secret: newWebhookSecret() });
     const acts = await auditOf(service.storage, id);

@@ -47,7 +47,7 @@ export function addLockPathPages(site: Site): void {
     // Only the lock that was shown, never a later one on the same path.
     const match = (held: string) => held === form.get('lock');
     const extension = { workspace, path, ttl: ttl.value, bearer, match, isExtension: true };
-    const { result } = await locks.renew(undefined, extension);
+    const result = await locks.renew(undefined, extension);
     if (result.kind === 'renewed') return { to: urls.path(workspace, path), notice: 'extended' };
     if (result.kind === 'lasts-longer') {
       return refuse('The lock already lasts longer than that. Choose a longer time.', 422);
