@@ -86,7 +86,10 @@ export const lockPictures: readonly Picture[] = [
         await open(page, '/workspaces/game/locks');
         await page.locator('#live').getByText('Live').waitFor();
         await hold(storage, await nowOf(page));
-        await page.getByText(`${locks.length} locks`).waitFor();
+        await page
+          .locator('tbody tr')
+          .nth(locks.length - 1)
+          .waitFor();
         await take();
       }),
   },

@@ -111,7 +111,6 @@ export async function furnishSyncs({ commit, now }: Storage): Promise<void> {
         path,
         id: `lock_${index}`,
         type: 'exclusive',
-        token_id: 'tok',
         owner: 'ada',
       };
       const times = { acquired_at: at - (25 + index) * minute, expires_at: at + 200 * minute };
