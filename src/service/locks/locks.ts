@@ -34,7 +34,7 @@ interface LocksOptions {
   readonly storage: Storage;
   readonly idempotency: Idempotency;
   readonly quotas: LockQuotas;
-  readonly metrics: Pick<Metrics, 'refusedLocks' | 'lockWaiters'>;
+  readonly metrics: Pick<Metrics, 'lockWaiters'>;
   readonly onError: (error: unknown) => void;
 }
 
@@ -65,8 +65,7 @@ export function createLocks({ storage, idempotency, quotas, metrics, onError }: 
     }
   };
 
-  const onExceeded = (): void => metrics.refusedLocks.inc();
-  const line = createWaitInLine({ storage, waiters, onExceeded, onError });
+  const line = createWaitInLine({ storage, waiters, onError });
 
   const commitAcquire = idempotency.idempotentBatch<TakeRequest, TakeDecision>({
     decide: (db, requests) => take(db, storage.now, requests, quota),

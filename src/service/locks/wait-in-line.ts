@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import type { QueuePosition } from '../../interface/problem.ts';
-import type { Refusal } from '../contract/response.ts';
 import type { KeyedRequest } from '../idempotency/idempotency.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { LockKey } from './find.ts';
@@ -23,7 +22,6 @@ export interface WaitOptions {
 /** One with watched paths may be different at the turn of the client. */
 interface Decision {
   readonly kind: TakeDecision['kind'];
-  readonly refusal?: Refusal;
   readonly watched?: readonly WatchedPath[];
 }
 
@@ -37,8 +35,6 @@ export type Waited<Decided> = Decided & {
 interface WaitInLineOptions {
   readonly storage: Pick<Storage, 'commit' | 'batchCommits' | 'read' | 'now'>;
   readonly waiters: LockWaiters;
-  /** A quota has refused a request. */
-  readonly onExceeded: () => void;
   readonly onError: (error: unknown) => void;
 }
 
@@ -49,7 +45,7 @@ interface Leaving extends Pick<Wait, 'id' | 'workspace'> {
 
 export type WaitInLine = ReturnType<typeof createWaitInLine>;
 
-export function createWaitInLine({ storage, waiters, onExceeded, onError }: WaitInLineOptions) {
+export function createWaitInLine({ storage, waiters, onError }: WaitInLineOptions) {
   const { now } = storage;
 
   /** Attempts once, or with options again at each turn of the client, until a decision stands or the wait ends. */
@@ -58,16 +54,8 @@ export function createWaitInLine({ storage, waiters, onExceeded, onError }: Wait
     options: WaitOptions | undefined,
     attempt: (place?: Place) => Promise<Decided>,
   ): Promise<Waited<Decided>> {
-    const decided = options === undefined ? await attempt() : await acquireAtTurn(client, options, attempt);
-    if (decided.refusal?.problem === 'quota-exceeded') onExceeded();
-    return decided;
-  }
-
-  async function acquireAtTurn<Decided extends Decision>(
-    client: Pick<Wait, 'id' | 'workspace' | 'owner'>,
-    { seconds, urgency, gone, authenticate }: WaitOptions,
-    attempt: (place: Place) => Promise<Decided>,
-  ): Promise<Waited<Decided>> {
+    if (options === undefined) return attempt();
+    const { seconds, urgency, gone, authenticate } = options;
     const deadline = performance.now() + seconds * 1_000;
     const requestId = randomUUID();
     const place = { requestId, urgency, gone, presentMs: seconds > 0 ? presenceMs : requestGapMs };

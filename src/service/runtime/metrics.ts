@@ -54,7 +54,6 @@ export function createMetrics() {
       'workspace_webhook_events_dropped',
       'Events dropped because too many deliveries waited, or one change caused too many.',
     ),
-    refusedLocks: counter('workspace_locks_refused_total', 'Locks refused because a quota was reached.'),
     expiringTokens: gauge('workspace_tokens_expiring', 'API tokens that expire within 14 days.'),
     expiredLocks: counter('workspace_locks_expired_total', 'Locks whose ttl expired.'),
   };

@@ -25,7 +25,6 @@ test('clients of one workspace are kept present while another one is blocked', a
     },
     // Only this part is used here.
     waiters: { placed: () => placed } as unknown as LockWaiters,
-    onExceeded: () => undefined,
     onError: (error) => errors.push(error),
   });
   const first = keepPresent();
@@ -52,7 +51,6 @@ test.each<['granted' | 'refused', readonly number[]]>([
     },
     // Only this part is used here.
     waiters: { wait: async () => 'turn' } as unknown as LockWaiters,
-    onExceeded: () => undefined,
     onError: () => expect.unreachable(),
   });
   const decisions = [{ kind: 'blocked', watched: [] } as const, { kind }].values();
