@@ -1,12 +1,10 @@
 import type { KnownLock } from '../client/known-lock.ts';
 import { listOnPaths } from '../client/lists.ts';
-import { ServiceError } from '../client/service-error.ts';
 import { CommandError } from '../command/command.ts';
 import type { Ttl } from '../interface/duration.ts';
 import { pluralize } from '../interface/format.ts';
 import type { LockPath } from '../interface/lock-path.ts';
 import { heldText } from '../locks/messages.ts';
-import { stagedLockablePaths } from './checkout.ts';
 import type { RemoteService } from './connect.ts';
 
 type CheckedPath = Awaited<ReturnType<typeof checkLocks>>[number];
@@ -29,30 +27,12 @@ export async function checkLocks({ client, workspace, within }: RemoteService, p
 /** The locks on the paths. It is a failure if the user does not hold all of them. */
 export async function checkPaths(remote: RemoteService, paths: readonly LockPath[]) {
   const checked = await checkLocks(remote, paths);
-  return { ...documentOf(checked), lines: checked.map(checkText) };
-}
-
-/** Only the refused files, as expected of a git hook. Errors keep people from committing. */
-export async function checkStaged(connect: () => Promise<RemoteService>) {
-  const paths = stagedLockablePaths();
-  try {
-    const checked = paths.length === 0 ? [] : await checkLocks(await connect(), paths);
-    return { ...documentOf(checked), lines: checked.filter(isRefused).map(checkText) };
-  } catch (error) {
-    if (!(error instanceof ServiceError || error instanceof CommandError)) throw error;
-    const exitCode = error instanceof CommandError ? error.exitCode : undefined;
-    throw new CommandError(`${error.message} To commit without the check: git commit --no-verify.`, exitCode);
-  }
-}
-
-const isRefused = ({ status }: CheckedPath): boolean => status !== 'yours';
-
-function documentOf(checked: readonly CheckedPath[]) {
-  const refused = checked.filter(isRefused);
+  const refused = checked.filter(({ status }) => status !== 'yours');
   const of = `${refused.length} of ${pluralize(checked.length, 'path')}`;
   const advice = 'Lock free paths with "workspace-service lock take PATH", and wait for others with --wait 15m.';
   return {
     document: { paths: checked.map(({ path, status, lock }) => ({ path, status, lock: lock?.raw ?? null })) },
+    lines: checked.map(checkText),
     failure: refused.length === 0 ? undefined : `You do not hold the lock on ${of}. ${advice}`,
   };
 }

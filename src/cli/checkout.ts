@@ -1,10 +1,8 @@
-import { type SpawnSyncOptions, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { CommandError } from '../command/command.ts';
 import { closestPath } from '../interface/closest-name.ts';
-import { type LockPath, parseLockPath } from '../interface/lock-path.ts';
-import { startErrorText } from '../interface/system-errors.ts';
+import type { LockPath } from '../interface/lock-path.ts';
 
 /** The checked-out branch; undefined if there is none. */
 export const headBranch = (): string | undefined =>
@@ -48,51 +46,10 @@ function namesIn(folder: string): readonly string[] {
   }
 }
 
-type GitOptions = Pick<SpawnSyncOptions, 'cwd' | 'input'>;
-
-/** Runs git with the user's configuration and environment: git passes hooks variables, such as a separate index. */
-const runGit = (args: readonly string[], options: GitOptions = {}) =>
-  spawnSync('git', args, { encoding: 'utf8', timeout: 60_000, maxBuffer: 256 * 1_024 * 1_024, ...options });
-
 /** Undefined if git fails. */
 function outputOf(...args: readonly string[]): string | undefined {
-  const { status, stdout } = runGit(args);
+  const { status, stdout } = spawnSync('git', args, { encoding: 'utf8', timeout: 60_000, maxBuffer });
   return status === 0 ? stdout : undefined;
 }
 
-/** Staged files that have the attribute `lockable` of Git LFS, as paths from the root of the repository. */
-export function stagedLockablePaths(): readonly LockPath[] {
-  const folder = git(['rev-parse', '--show-toplevel']).replace(/\r?\n$/, '');
-  const names = withoutMerged(stagedSince(folder), folder);
-  if (names.length === 0) return [];
-  const input = names.map((name) => `${name}\0`).join('');
-  const fields = git(['check-attr', '-z', '--stdin', 'lockable'], { cwd: folder, input }).split('\0');
-  // Three fields per file: name, attribute, value.
-  const lockable = names.filter((_, index) => ['set', 'true'].includes(fields[3 * index + 2] ?? ''));
-  // Requiring a lock on another name would make the file impossible to commit.
-  return lockable.flatMap((name) => {
-    const path = parseLockPath(name);
-    return path.ok ? [path.value] : [];
-  });
-}
-
-/** Omits files that a merge takes unchanged from the other branch: the people who changed them there held the locks. */
-function withoutMerged(names: readonly string[], folder: string): readonly string[] {
-  const merging = runGit(['rev-parse', '--quiet', '--verify', 'MERGE_HEAD'], { cwd: folder }).status === 0;
-  if (!merging) return names;
-  const alsoChangedHere = new Set(stagedSince(folder, 'MERGE_HEAD'));
-  return names.filter((name) => alsoChangedHere.has(name));
-}
-
-/** Files that differ from a commit, including deleted ones. A renamed file is listed with its old and its new name. */
-const stagedSince = (folder: string, ...commit: readonly string[]): readonly string[] =>
-  git(['diff', '--cached', '--name-only', '--no-renames', '--no-relative', '-z', ...commit, '--'], { cwd: folder })
-    .split('\0')
-    .filter((name) => name !== '');
-
-function git(args: readonly string[], options?: GitOptions): string {
-  const { status, error, stdout, stderr } = runGit(args, options);
-  if (status === 0) return stdout;
-  const reason = error === undefined ? stderr.trim() : `${startErrorText(error)}.`;
-  throw new CommandError(`git could not list the staged files: ${reason}`);
-}
+const maxBuffer = 256 * 1_024 * 1_024;

@@ -159,19 +159,13 @@ const lockRelease = defineRemoteCommand({
 
 const lockCheck = defineRemoteCommand({
   name: 'lock check',
-  summary: 'check that you hold the locks on paths, or on the files that you are about to commit',
-  details: [
-    pathsHelp,
-    'It fails if one of them is free or held by someone else. This makes it usable as a git hook.',
-    'With --staged, it checks the staged files that .gitattributes marks as lockable. Without any, it sends no request.',
-  ],
-  arguments: { paths: rest('PATH', 'a path to check', heldPath) },
-  flags: { staged: toggle('check the lockable files that are staged in git') },
-  example: '--staged',
-  check: ({ staged }, { paths }) => (staged === paths.length > 0 ? ['Pass either paths or --staged.'] : []),
-  async run({ flags, arguments: { paths } }, connect) {
-    const { checkPaths, checkStaged } = await import('./check.ts');
-    return flags.staged ? checkStaged(connect) : checkPaths(await connect(), paths);
+  summary: 'check that you hold the locks on paths',
+  details: [pathsHelp, 'It fails if one of them is free or held by someone else. This makes it usable in a git hook.'],
+  arguments: { paths: rest('PATH', 'a path to check', heldPath, 'required') },
+  example: 'Content/Hero.uasset',
+  async run({ arguments: { paths } }, connect) {
+    const { checkPaths } = await import('./check.ts');
+    return checkPaths(await connect(), paths);
   },
 });
 

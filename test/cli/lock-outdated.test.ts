@@ -58,14 +58,6 @@ test('lock take warns of an outdated file, and locks it, if the workspace only w
   expect(taken.stderr).toMatch(/^b\.umap is outdated on feature: .*\n$/);
 });
 
-test('lock take marks the lock of a person, which ends when its file is merged', async () => {
-  const { lock } = await setUp({});
-  const taken = await lock('take', 'a.umap', '--json');
-  const [{ id }] = JSON.parse(taken.stdout).locks;
-  const row = await service.storage.read.selectFrom('locks').selectAll().where('id', '=', id).executeTakeFirst();
-  expect(row).toMatchObject({ branch: 'feature' });
-});
-
 test('lock run compares its paths with the branch of the checkout', async () => {
   const { lock } = await setUp({ latest: 'refuse' });
   const refused = await lock('run', 'b.umap', '--', 'true');

@@ -27,8 +27,6 @@ import { valueIn } from '../support/value-in.ts';
 
 const bin = fileURLToPath(new URL('../../build/workspace-service.mjs', import.meta.url));
 
-const oneOfTwo = 'Pass either paths or --staged.';
-
 const service = sharedService();
 let workspace: string;
 const secrets = { ada: '', bob: '', admin: '' };
@@ -377,8 +375,7 @@ describe('lock, over HTTP', () => {
     ['a missing URL', { WORKSPACE_BASE_URL: '' }, ['take', 'a'], 'WORKSPACE_BASE_URL is not set'],
     ['plain http elsewhere', { WORKSPACE_BASE_URL: 'http://192.0.2.1/v1' }, ['list'], 'Use https, or set --allow-http'],
     ['URL credentials', { WORKSPACE_BASE_URL: 'https://a:s3cret@b.example/v1' }, ['list'], 'user name or a password'],
-    ['no paths to check', {}, ['check'], oneOfTwo],
-    ['paths and --staged', {}, ['check', '--staged', 'a'], oneOfTwo],
+    ['no paths to check', {}, ['check'], 'PATH is missing: a path to check.'],
     ['a reason without --force', {}, ['release', 'a', '--reason', 'b'], 'Add --force, or remove --reason.'],
     ['a forced release without a reason', {}, ['release', 'a', '--force'], '--force needs --reason'],
     ['a note with --withdraw', {}, ['ask', 'a', '--withdraw', '--note', 'b'], 'remove --note'],
@@ -391,7 +388,7 @@ describe('lock, over HTTP', () => {
   });
 });
 
-describe('lock check --staged', () => {
+describe('lock check in a hook before each commit', () => {
   let folder: string;
 
   const git = (...args: readonly string[]): string =>
@@ -428,10 +425,9 @@ describe('lock check --staged', () => {
     git('init', '--quiet', '--initial-branch=main');
     // One file name that git quotes, and one that looks like a path only to git.
     for (const name of ['Content/Hero.uasset', 'Content/Ä "Gate".uasset', 'Content/Old.uasset', 'read.me']) write(name);
-    write('.gitattributes', '*.uasset lockable\nread.me -lockable\n');
     git('add', '--all');
     git('commit', '--quiet', '--message', 'Begin');
-    const hook = snippetWith(await readPage('docs/artists.md'), 'lock check --staged');
+    const hook = snippetWith(await readPage('docs/artists.md'), 'lock check');
     write('.git/hooks/pre-commit', hook.replace('workspace-service', `'${process.execPath}' '${bin}'`));
     execFileSync('chmod', ['+x', join(folder, '.git/hooks/pre-commit')]);
   });
@@ -443,7 +439,7 @@ describe('lock check --staged', () => {
     expect((await commit('ada')).committed).toBe(false);
     await lockHere('ada', 'take', 'Content/Ä "Gate".uasset');
     expect((await commit('bob')).told).toContain('You do not hold the lock on 1 of 1 path.');
-    expect(await commit('ada')).toEqual({ committed: true, told: '' });
+    expect((await commit('ada')).committed).toBe(true);
   });
 
   test('rejects a commit that changes, renames or deletes a file without a lock, and names its holder', async () => {
@@ -458,13 +454,13 @@ describe('lock check --staged', () => {
     expect(told).toMatch(/Content\/Hero\.uasset is held by bob until /);
     expect(told).toContain('Content/Old.uasset is free.');
     expect(told).toContain('Content/Ä "Gate".uasset is free.');
-    expect(told).not.toContain('Content/Moved.uasset');
+    expect(told).toContain('Content/Moved.uasset is held by you');
     expect(told).toMatch(
       /You do not hold the lock on 3 of 4 paths\. Lock free paths with "workspace-service lock take PATH", and wait for others with/,
     );
   });
 
-  test('checks a file that only the commit command names, from any folder of the checkout', async () => {
+  test('checks a file that only the commit command names', async () => {
     write('Content/Hero.uasset', 'new');
     write('Content/Old.uasset', 'new');
     git('add', 'Content/Old.uasset');
@@ -472,9 +468,6 @@ describe('lock check --staged', () => {
     const { told } = await commit('ada', '--only', 'Content/Hero.uasset');
     expect(told).toContain('Content/Hero.uasset is free');
     expect(told).not.toContain('Content/Old.uasset');
-    const below = { environment: gitEnvironment('ada'), cwd: join(folder, 'Content') };
-    const { code, stdout } = await runCommand(['lock', 'check', '--staged'], below);
-    expect([code, stdout]).toEqual([1, 'Content/Old.uasset is free.\n']);
   });
 
   test('accepts changes from the other side of a merge without locks', async () => {
@@ -491,31 +484,18 @@ describe('lock check --staged', () => {
     expect((await commit('ada')).committed).toBe(true);
   });
 
-  test('passes without a request if no staged file is lockable', async () => {
+  test('passes without a request if no such file is staged', async () => {
     write('read.me', 'new');
     write('unspecified', 'new');
     git('add', '--all');
-    const environment = { ...gitEnvironment('ada'), WORKSPACE_BASE_URL: '', WORKSPACE_TOKEN: '' };
-    const result = await runCommand(['lock', 'check', '--staged'], { environment, cwd: folder });
-    expect(result).toEqual({ code: 0, stdout: '', stderr: '' });
+    workspace = '';
+    expect(await commit('ada')).toEqual({ committed: true, told: '' });
   });
 
-  test('says how to commit without it if the service cannot answer', async () => {
+  test('refuses a commit if the service cannot answer', async () => {
     write('a.uasset', 'new');
     git('add', '--all');
-    for (const [token, exitCode] of [
-      ['wsa_unknown', 1],
-      ['', 2],
-    ] as const) {
-      const environment = { ...gitEnvironment('ada'), WORKSPACE_TOKEN: token };
-      const { code, stderr } = await runCommand(['lock', 'check', '--staged'], { environment, cwd: folder });
-      expect([code, stderr]).toEqual([exitCode, expect.stringContaining('git commit --no-verify.')]);
-    }
-  });
-
-  test('fails outside of a git repository', async () => {
-    rmSync(join(folder, '.git'), { recursive: true });
-    const result = await runCommand(['lock', 'check', '--staged'], { environment: gitEnvironment('ada'), cwd: folder });
-    expect(result).toMatchObject({ code: 1, stderr: expect.stringContaining('not a git repository') });
+    workspace = '';
+    expect(await commit('ada')).toEqual({ committed: false, told: expect.stringContaining('WORKSPACE_ID is not set') });
   });
 });
