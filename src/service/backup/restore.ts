@@ -146,8 +146,7 @@ async function refuseUnusableWorkspaces(db: Database): Promise<void> {
 /** A session or a link that ended after the backup must not work again. */
 async function endSessions(db: Database): Promise<void> {
   await db.deleteFrom('sessions').execute();
-  const links = db.updateTable('sign_in_links').set(({ ref }) => ({ used_at: ref('expires_at') }));
-  await links.where('used_at', 'is', null).execute();
+  await db.deleteFrom('sign_in_links').execute();
 }
 
 /** Tables with data of users. An unused service has rows only in other tables, and creates them again. */

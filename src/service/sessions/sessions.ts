@@ -52,11 +52,26 @@ export async function endSession(db: Database, now: Storage['now'], actor: Actor
 
 export const looksLikeLinkSecret = (text: string): boolean => /^wsl_[A-Za-z0-9_-]{43}$/.test(text);
 
+const prefix = 'wsl_';
+
+/** One hour, because the person who sets up the service is present when the link is printed. */
+const validMs = 60 * 60 * 1_000;
+
 /**
  * A one-time link that signs the operator in as administrator. Needs no authentication: an operator with access to the
  * machine can read and change all stored data anyway.
  */
-export const makeSignInLink = ({ commit, now }: Storage): Promise<string> => commit('global', (db) => addLink(db, now));
+export const makeSignInLink = ({ commit, now }: Storage): Promise<string> =>
+  commit('global', async (db) => {
+    const secret = prefix + randomSecret();
+    const expires_at = sql<number>`${now} + ${sql.lit(validMs)}`;
+    await db.deleteFrom('sign_in_links').where(sql<boolean>`expires_at <= ${now}`).execute();
+    await db
+      .insertInto('sign_in_links')
+      .values({ hash: secretHash(secret), expires_at })
+      .execute();
+    return secret;
+  });
 
 /**
  * Returns the secret of a session; undefined if the link was used, has expired or never existed. The session gets its
@@ -67,14 +82,13 @@ export async function useSignInLink(
   secret: string,
   address: string | null,
 ): Promise<string | undefined> {
-  const isUsable = sql<boolean>`hash = ${secretHash(secret)} and used_at is null and expires_at > (select ${now})`;
+  const isUsable = sql<boolean>`hash = ${secretHash(secret)} and expires_at > (select ${now})`;
   // Anyone can send anything, and a change delays others.
   const found = read.selectFrom('sign_in_links').select('hash').where(isUsable);
   if (!looksLikeLinkSecret(secret) || (await found.executeTakeFirst()) === undefined) return undefined;
   return commit('tokens', async (db) => {
-    const links = db.updateTable('sign_in_links').set({ used_at: now }).where(isUsable);
-    const { numUpdatedRows } = await links.executeTakeFirst();
-    if (numUpdatedRows === 0n) return undefined;
+    const { numDeletedRows } = await db.deleteFrom('sign_in_links').where(isUsable).executeTakeFirst();
+    if (numDeletedRows === 0n) return undefined;
     const administrator = { name: 'administrator', scopes: ['admin'], workspaces: null } as const;
     const tokenId = newTokenId();
     const actor = { name: administrator.name, tokenId, address };
@@ -82,20 +96,4 @@ export async function useSignInLink(
     await createToken(db, now, actor, { ...administrator, lifetime }, tokenId);
     return startSession(db, now, actor, 'link');
   });
-}
-
-/** One hour, because the person who sets up the service is present when the link is printed. */
-const validMs = 60 * 60 * 1_000;
-
-const prefix = 'wsl_';
-
-async function addLink(db: Database, now: Storage['now']): Promise<string> {
-  const secret = prefix + randomSecret();
-  await db.deleteFrom('sign_in_links').where('used_at', 'is', null).where(sql<boolean>`expires_at <= ${now}`).execute();
-  const expires_at = sql<number>`${now} + ${sql.lit(validMs)}`;
-  await db
-    .insertInto('sign_in_links')
-    .values({ hash: secretHash(secret), created_at: now, expires_at })
-    .execute();
-  return secret;
 }

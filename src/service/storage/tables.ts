@@ -27,7 +27,7 @@ export const tables = {
     hash text primary key, token_id text not null references tokens (id) on delete cascade,
     created_at bigint not null, expires_at bigint not null`,
   sign_in_links: `
-    hash text primary key, created_at bigint not null, expires_at bigint not null, used_at bigint`,
+    hash text primary key, expires_at bigint not null`,
   // The last fence of each workspace. The row outlives its workspace: a new one with the same id continues. The empty id
   // has the start value of workspaces without a row: a restore raises it, too.
   fences: `

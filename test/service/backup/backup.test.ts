@@ -63,7 +63,7 @@ describe.each(pairs)('restore from $from.name to $to.name', ({ from, to }) => {
     expect(after).toEqual({
       ...others,
       sessions: [],
-      sign_in_links: everyTable.sign_in_links.map((link) => ({ ...link, used_at: link.used_at ?? link.expires_at })),
+      sign_in_links: [],
       fences: raised,
     });
     // The database continues its sequence.
