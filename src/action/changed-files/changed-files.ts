@@ -69,8 +69,11 @@ export async function pullRequestFiles(github: GitHub, number: number): Promise<
     );
   }
   const files = new Map<string, ListedFile>();
-  for await (const page of github.pages('pulls/{number}/files', { number, per_page: 100 })) {
-    for (const file of readFiles(page)) files.set(file.name, file);
+  // Ends with the first page that has nothing new: not by links, which could lead to another server.
+  for (let page = 1, before = -1; before < files.size && files.size < count; page += 1) {
+    before = files.size;
+    const list = await github.read('pulls/{number}/files', { number, per_page: 100, page });
+    for (const file of readFiles(list)) files.set(file.name, file);
   }
   if (files.size >= count) return [...files.values()];
   throw new Error(

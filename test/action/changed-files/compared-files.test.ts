@@ -23,9 +23,6 @@ function gitHubOf(history: History): GitHub & { readonly asked: string[] } {
       if (body === undefined) throw new Error('Not Found');
       return asSent(body);
     },
-    pages: (path) => {
-      throw new Error(`${path} has no pages.`);
-    },
   };
 }
 

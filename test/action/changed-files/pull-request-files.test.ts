@@ -1,17 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { pullRequestFiles } from '../../../src/action/changed-files/changed-files.ts';
+import type { GitHub } from '../../../src/action/changed-files/github.ts';
 import type { Json } from '../../../src/client/json.ts';
 
 const named = (...names: readonly string[]): Json => names.map((filename) => ({ filename, status: 'modified' }));
 
 async function filesOf(count: Json, ...pages: readonly Json[]): Promise<readonly string[]> {
-  const gitHub = {
-    read: async (): Promise<Json> => ({ changed_files: count }),
-    async *pages() {
-      yield* pages;
-    },
-  };
-  return (await pullRequestFiles(gitHub, 7)).map(({ name }) => name);
+  const read: GitHub['read'] = async (_path, { page }) =>
+    page === undefined ? { changed_files: count } : (pages[Number(page) - 1] ?? []);
+  return (await pullRequestFiles({ read }, 7)).map(({ name }) => name);
 }
 
 describe('the file list of a pull request', () => {
