@@ -144,15 +144,12 @@ const lockRelease = defineRemoteCommand({
   example: 'Content/Hero.uasset',
   async run({ flags: { force, reason }, arguments: { paths } }, connect) {
     const { releaseRemoteLocks } = await import('./release.ts');
-    const service = await connect();
     const request = { paths, force, reason: reason ?? undefined };
-    const { released, problems } = await releaseRemoteLocks(service, request);
-    const [first, ...more] = problems;
-    if (more.length > 0) for (const problem of problems) service.report(problem);
+    const { released, problems } = await releaseRemoteLocks(await connect(), request);
     return {
       document: { released },
       lines: released.map((path) => `Released ${path}.`),
-      failure: more.length > 0 ? `${problems.length} paths were not released.` : first,
+      failure: problems.length === 0 ? undefined : problems.join('\n'),
     };
   },
 });

@@ -36,7 +36,7 @@ export async function releaseRemoteLocks(
       case 'released':
         return undefined;
       case 'absent':
-        return `The lock on ${path} has ended already.`;
+        return `There is no lock on ${path}.`;
       case 'other':
         return `The lock on ${path} has ended already. A newer one was left alone: ${heldText(path, result.holder)}.`;
       case 'failed': {

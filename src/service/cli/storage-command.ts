@@ -58,11 +58,10 @@ export const workspaceArgument = required('WORKSPACE', 'the id of the workspace'
 
 export async function requireWorkspaces({ read }: Storage, ids: readonly string[]): Promise<void> {
   const { unknown, known } = await unknownWorkspaces(read, ids);
-  if (unknown.length === 0) return;
-  const suggestions = unknown.map((id) => didYouMean(id, known));
-  const sentences = unknown.map((id, index) => `There is no workspace "${id}". ${suggestions[index]}`);
-  const advice = suggestions.includes('') ? 'Run "workspace-service workspace list" to list them.' : '';
-  throw new CommandError(`${sentences.join('')}${advice}`.trimEnd());
+  const [id] = unknown;
+  if (id === undefined) return;
+  const advice = didYouMean(id, known) || 'Run "workspace-service workspace list" to list them.';
+  throw new CommandError(`There is no workspace "${id}". ${advice}`.trimEnd());
 }
 
 /** The system user as the actor. Access to the folder or database permits everything, so no token is involved. */

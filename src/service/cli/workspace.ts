@@ -90,13 +90,11 @@ const workspaceAdd = defineCreatingCommand({
   },
   example: 'game --remote https://git.example.com/studio/game.git',
   async run({ flags, arguments: { id }, environment }, storage) {
-    const exists = new CommandError(`The workspace "${id}" already exists. Remove it first, or choose another id.`);
-    if ((await findWorkspace(storage.read, id)) !== undefined) throw exists;
     const checked = await checkRemote(flags, environment);
     const fresh = await storage.commit({ workspace: id }, (db) =>
       addWorkspace(db, storage.now, operatorActor(), { id, remote: flags.remote.text, ...settingsOf(flags) }),
     );
-    if (!fresh) throw exists;
+    if (!fresh) throw new CommandError(`The workspace "${id}" already exists. Remove it first, or choose another id.`);
     const workspace = (await listWorkspaces(storage.read)).find((each) => each.id === id);
     return { document: { workspace }, lines: [`Added the workspace "${id}".${checked}`] };
   },

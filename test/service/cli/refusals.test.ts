@@ -48,7 +48,7 @@ test.each<[args: readonly string[], sentence: string]>([
   [[...lockRelease, 'Content/Free', '--force', '--reason', 'Ill'], 'There is no lock on Content/Free.'],
   [
     [...tokenCreate, '--scopes=sync', '--workspaces=sampel,else'],
-    'There is no workspace "sampel". Did you mean sample? There is no workspace "else".',
+    'There is no workspace "sampel". Did you mean sample?',
   ],
   [[...trustAdd, ...idsOnGitHub, '--workspaces=sample,smaple'], 'There is no workspace "smaple".'],
   [['token', 'revoke', `tok_${uuid}`], `There is no token tok_${uuid}.`],
