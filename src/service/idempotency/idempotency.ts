@@ -159,11 +159,11 @@ const insertResults = batchQuery((db, members, now) =>
 /** About a gigabyte. */
 const maxRemembered = 1_000_000;
 
-/** Called periodically. Returns the number of those that were removed early, because there were too many. */
-export async function removeOldResults(storage: Storage): Promise<number> {
+/** Called periodically. Removes some early if there are too many. */
+export async function removeOldResults(storage: Storage): Promise<void> {
   const rows = { table: 'remembered_answers', time: 'created_at' } as const;
   await removeOld(storage, { ...rows, keptForMs: rememberedForMs });
-  return removeBeyond(storage, rows, { max: maxRemembered, countedAtOnce: 5_000 });
+  await removeBeyond(storage, rows, { max: maxRemembered, countedAtOnce: 5_000 });
 }
 
 export const maxKeyLength = 255;

@@ -15,15 +15,9 @@ export async function startSession(
   by: 'token' | 'link',
 ): Promise<string> {
   const secret = randomSecret();
-  await db
-    .insertInto('sessions')
-    .values({
-      hash: secretHash(secret),
-      token_id: actor.tokenId,
-      created_at: now,
-      expires_at: sql<number>`${now} + ${sql.lit(sessionMs)}`,
-    })
-    .execute();
+  const expires_at = sql<number>`${now} + ${sql.lit(sessionMs)}`;
+  const session = { hash: secretHash(secret), token_id: actor.tokenId, expires_at };
+  await db.insertInto('sessions').values(session).execute();
   await recordAudit(db, now, { actor, action: 'session.signed-in', detail: { by } });
   return secret;
 }

@@ -29,14 +29,14 @@ export async function removeOld(
 }
 
 /**
- * Removes the oldest rows beyond a total, and returns their number. Counts from the newest row, in batches, so that
+ * Removes the oldest rows beyond a total. Counts from the newest row, in batches, so that
  * other work does not wait for it. Up to one batch more than the total stays.
  */
 export async function removeBeyond(
   storage: Pick<Storage, 'dialect' | 'read' | 'commit'>,
   rows: Rows,
   { max, countedAtOnce }: Readonly<Record<'max' | 'countedAtOnce', number>>,
-): Promise<number> {
+): Promise<void> {
   const at = sql.ref<number>(rows.time);
   const within = rows.workspace === undefined ? sql`` : sql`workspace_id = ${rows.workspace} and`;
   let before = Number.MAX_SAFE_INTEGER;
@@ -49,35 +49,35 @@ export async function removeBeyond(
       storage.read,
     );
     const [batch] = found;
-    if (batch === undefined || batch.oldest === null) return 0;
+    if (batch === undefined || batch.oldest === null) return;
     total += Number(batch.size);
     before = Number(batch.oldest);
   }
-  return removeInBatches(storage, rows, sql`${within} ${at} < ${before}`);
+  await removeInBatches(storage, rows, sql`${within} ${at} < ${before}`);
 }
 
 /** Pause for changes of other processes: longer than the pause between two of their attempts. */
 export const pauseMs = maxBusyPauseMs + 5;
 
-/** Removes rows in ascending order, and returns their number. */
+/** Removes rows in ascending order. */
 export async function removeInBatches(
   { dialect, read, commit }: Pick<Storage, 'dialect' | 'read' | 'commit'>,
   { table, time, workspace, atOnce = 1_000 }: Rows,
   where: RawBuilder<unknown>,
-): Promise<number> {
+): Promise<void> {
   const rows = sql.table(table);
   // The time does not limit a batch: thousands of locks may end at the same time.
   const rowId = sql.ref(dialect === 'postgres' ? 'ctid' : 'rowid');
   const batch = (limit: number) =>
     sql`select ${rowId} from ${rows} where ${where} order by ${sql.ref(time)} limit ${sql.lit(limit)}`;
   // A change delays others, so there must be a reason for it.
-  if ((await batch(1).execute(read)).rows.length === 0) return 0;
-  for (let removed = 0; ; await sleep(pauseMs)) {
+  if ((await batch(1).execute(read)).rows.length === 0) return;
+  for (;;) {
     const inBatch = await commit(workspace === undefined ? 'global' : { workspace }, async (db) => {
       const { numAffectedRows = 0n } = await sql`delete from ${rows} where ${rowId} in (${batch(atOnce)})`.execute(db);
       return Number(numAffectedRows);
     });
-    removed += inBatch;
-    if (inBatch < atOnce) return removed;
+    if (inBatch < atOnce) return;
+    await sleep(pauseMs);
   }
 }

@@ -24,8 +24,7 @@ export const tables = {
     workspaces text, created_at bigint not null`,
   // Sessions of the dashboard. Each has the permissions of its token.
   sessions: `
-    hash text primary key, token_id text not null references tokens (id) on delete cascade,
-    created_at bigint not null, expires_at bigint not null`,
+    hash text primary key, token_id text not null references tokens (id) on delete cascade, expires_at bigint not null`,
   sign_in_links: `
     hash text primary key, expires_at bigint not null`,
   // The last fence of each workspace. The row outlives its workspace: a new one with the same id continues. The empty id
@@ -123,7 +122,7 @@ export const indexes: readonly string[] = [
   'create unique index tokens_by_identity on tokens (identity)',
   'create index tokens_to_forget on tokens (forget_at)',
   'create index sessions_by_end on sessions (expires_at)',
-  'create index sessions_of_token on sessions (token_id, created_at)',
+  'create index sessions_of_token on sessions (token_id)',
   // Not first the workspace: the databases would prefer it to the indexes by path and owner.
   'create index expiring_locks on locks (expires_at, workspace_id)',
   'create index locks_by_id on locks (workspace_id, id)',
