@@ -74,7 +74,7 @@ export function lockPathFromUrl(raw: string): Parsed<LockPath> {
   } catch {
     return refused('The path is not valid percent-encoded UTF-8.');
   }
-  return parseHeldPath(text);
+  return parseLockPath(text);
 }
 
 /**

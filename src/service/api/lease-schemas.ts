@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { maxLeasePaths, maxNoteLength } from '../../interface/lock-path.ts';
-import { describedNewPath, lockRequestSchema, parsedBy } from '../contract/request-fields.ts';
+import { describedLockPath, lockRequestSchema, parsedBy } from '../contract/request-fields.ts';
 import {
   asOfField,
   lockSchema,
@@ -36,7 +36,7 @@ export const leaseRequestSchema = z
   .object({
     // Parsed later, in slices.
     paths: z
-      .array(z.string().openapi(describedNewPath))
+      .array(z.string().openapi(describedLockPath))
       .min(1, 'It must name a path.')
       .max(maxLeasePaths, `A lease has at most ${maxLeasePaths} paths.`)
       .optional(),

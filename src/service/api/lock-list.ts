@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { bearerOf } from '../access/caller.ts';
 import {
-  heldPathField,
+  lockPathField,
   maxCursorLength,
   parsedBy,
   plainText,
@@ -21,7 +21,7 @@ const pageSize = 100;
 const maxPageSize = 1_000;
 
 const querySchema = z.object({
-  path: heldPathField.optional().openapi({ description: 'Only the lock on this path.' }),
+  path: lockPathField.optional().openapi({ description: 'Only the lock on this path.' }),
   prefix: plainText.optional().openapi({ description: 'Only locks whose path starts with this.', example: 'Content/' }),
   owner: plainText.optional().openapi({ description: 'Only the locks of this owner. Case-sensitive.', example: 'ada' }),
   limit: z

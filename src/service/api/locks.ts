@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { lockPathFromUrl, parseLockPath } from '../../interface/lock-path.ts';
+import { lockPathFromUrl } from '../../interface/lock-path.ts';
 import { requireFreeDisk } from '../access/access.ts';
 import { actorOf, bearerOf, keyedRequestOf, originHeader, runOriginOf } from '../access/caller.ts';
 import { describedLockPath, lockRequestSchema, noteField } from '../contract/request-fields.ts';
@@ -111,7 +111,6 @@ export function addLockRoutes(api: Api, parts: ApiParts): void {
       const parsedPath = lockPathFromUrl(lastSegment(c.req.path));
       if (!parsedPath.ok) throw invalid({ pointer: '#/path', detail: parsedPath.reason });
       const path = parsedPath.value;
-      const lockable = parseLockPath(path);
       const bearer = bearerOf(c);
       const admin = grants(bearer.scopes, 'locks:admin');
       const forceRequested = query.force === 'true';
@@ -130,8 +129,6 @@ export function addLockRoutes(api: Api, parts: ApiParts): void {
         case 'released':
           return emptyResponse(204);
         case 'absent':
-          // Checked only now: the path could have had a lock from before such paths were rejected.
-          if (!lockable.ok) throw invalid({ pointer: '#/path', detail: lockable.reason });
           throw new Refusal(
             'not-found',
             `There is no lock on ${path}. It was released, has expired, or never existed.`,

@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi';
 import { pathKeptMinutes } from '../../interface/lock-path.ts';
 import { requireFreeDisk } from '../access/access.ts';
 import { bearerOf } from '../access/caller.ts';
-import { heldPathField, lockRequestSchema } from '../contract/request-fields.ts';
+import { lockPathField, lockRequestSchema } from '../contract/request-fields.ts';
 import { emptyResponse, jsonApiResponse, Refusal } from '../contract/response.ts';
 import { lockSchema } from '../contract/schemas.ts';
 import { listQueue, withoutWaitId } from '../locks/queue.ts';
@@ -23,10 +23,11 @@ const queuedSchema = z
   })
   .openapi('QueuedRequest');
 
-const { path: pathField, note: noteField } = lockRequestSchema.shape;
-
 const askSchema = z
-  .object({ path: pathField, note: noteField.openapi({ description: 'Note to the holder, in one line.' }) })
+  .object({
+    path: lockPathField,
+    note: lockRequestSchema.shape.note.openapi({ description: 'Note to the holder, in one line.' }),
+  })
   .openapi('AskRequest');
 
 const path = '/v1/workspaces/{id}/queue';
@@ -40,7 +41,7 @@ export function addQueueRoutes(api: Api, parts: ApiParts): void {
     method: 'get',
     path,
     access: 'locks:read',
-    query: z.object({ path: heldPathField }),
+    query: z.object({ path: lockPathField }),
     responses: {
       200: jsonResponse('The waiting requests.', z.object({ queue: z.array(queuedSchema) }).openapi('Queue')),
     },
@@ -71,7 +72,7 @@ export function addQueueRoutes(api: Api, parts: ApiParts): void {
     method: 'delete',
     path,
     access: 'locks:write',
-    query: z.object({ path: heldPathField }),
+    query: z.object({ path: lockPathField }),
     responses: { 204: { description: 'Withdrawn.' } },
     async handle({ c, workspace: { id: workspace }, query }) {
       if (await locks.withdraw({ workspace, path: query.path, bearer: bearerOf(c) })) return emptyResponse(204);

@@ -7,7 +7,6 @@ import {
   maxLockPathBytes,
   maxNoteLength,
   misleading,
-  parseHeldPath,
   parseLockPath,
   parseNote,
 } from '../../interface/lock-path.ts';
@@ -29,20 +28,12 @@ export const describedLockPath = {
   type: 'string',
   minLength: 1,
   maxLength: maxLockPathBytes,
-  not: { pattern: forbiddenInLockPath },
+  not: { pattern: `${forbiddenInLockPath}|${misleading.source}` },
   description: `At most ${maxLockPathBytes} bytes of UTF-8, as the service keeps it: in NFC. Relative to the workspace, with /; case-sensitive.`,
   example: 'Content/Hero.uasset',
 } as const;
 
-/** A path to look up. Only a new lock is refused for misleading characters. */
-export const heldPathField = z.string().transform(parsedBy(parseHeldPath)).openapi(describedLockPath);
-
-export const describedNewPath = {
-  ...describedLockPath,
-  not: { pattern: `${forbiddenInLockPath}|${misleading.source}` },
-} as const;
-
-const lockPathField = z.string().transform(parsedBy(parseLockPath)).openapi(describedNewPath);
+export const lockPathField = z.string().transform(parsedBy(parseLockPath)).openapi(describedLockPath);
 
 export const describedBranch = {
   type: 'string',
@@ -108,5 +99,5 @@ const notACursor = refused('It is not a cursor of this list. Start again without
 export function readCursor(cursor: string): Parsed<string> {
   if (cursor.length > maxCursorLength) return notACursor;
   const path = Buffer.from(cursor, 'base64url').toString();
-  return writeCursor(path) === cursor && parseHeldPath(path).ok ? accepted(path) : notACursor;
+  return writeCursor(path) === cursor && parseLockPath(path).ok ? accepted(path) : notACursor;
 }

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { type BranchName, parseBranchName } from '../../interface/branch-name.ts';
-import { heldPathField, lockRequestSchema, parsedBy, readCursor } from '../contract/request-fields.ts';
+import { lockPathField, parsedBy, readCursor } from '../contract/request-fields.ts';
 import { parseOid } from './pointer.ts';
 
 /** Schemas of client requests. Where a lock is not requested, `ref` and `refspec` are ignored: it applies to all branches. */
@@ -18,7 +18,7 @@ const cursorField = z.preprocess(
 /** A client on no branch sends no `ref`, or an empty one. Any other value that is not a branch counts as none, too. */
 const refField = z.unknown().optional().transform(branchOfRef);
 
-export const acquireSchema = z.object({ path: lockRequestSchema.shape.path, ref: refField });
+export const acquireSchema = z.object({ path: lockPathField, ref: refField });
 
 export const releaseSchema = z.object({ force: z.boolean().default(false) });
 
@@ -28,7 +28,7 @@ export const verifySchema = z.object({
 });
 
 export const querySchema = z.object({
-  path: heldPathField.optional(),
+  path: lockPathField.optional(),
   id: z.string().optional(),
   cursor: cursorField,
   limit: z

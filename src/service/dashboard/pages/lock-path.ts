@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import { formatDuration, parseTtl } from '../../../interface/duration.ts';
-import { type LockPath, lockPathFromUrl, parseHeldPath, parseNote } from '../../../interface/lock-path.ts';
+import { type LockPath, lockPathFromUrl, parseLockPath, parseNote } from '../../../interface/lock-path.ts';
 import type { Parsed } from '../../../interface/parsed.ts';
 import { problems } from '../../../interface/problem.ts';
 import { requireFreeDisk } from '../../access/access.ts';
@@ -82,7 +82,7 @@ export function addLockPathPages(site: Site): void {
 
 const keyIn = ({ workspace: { id: workspace }, form }: WorkspaceCall & { readonly form: URLSearchParams }) => ({
   workspace,
-  path: valid(parseHeldPath(form.get('path') ?? '')),
+  path: valid(parseLockPath(form.get('path') ?? '')),
 });
 
 function valid(path: Parsed<LockPath>): LockPath {
