@@ -2,6 +2,7 @@ import './node-version.ts';
 
 import { writeSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
+import { setFlagsFromString } from 'node:v8';
 import { sleep, steadyClock } from '../client/time.ts';
 import { milliseconds } from '../interface/duration.ts';
 import type { Entry } from '../locks/ledger/entry.ts';
@@ -17,27 +18,24 @@ import type { RunToCancel } from './step/github.ts';
 /** Discards the log: nobody reads the output of this process, which reports through the ledger. */
 const silentLog = { line: () => undefined, warn: () => undefined, debug: () => undefined };
 
+/** Neither the exit of the worker nor, on some file systems, a change of the ledger sends an event. */
+const pollMs = 100;
+
 /** The ttl of the locks is the actual limit. */
 const retries = 1_000;
 
-async function renew({
-  connection,
-  origin,
-  ledgerFile,
-  step,
-  workspace,
-  ttl,
-  worker,
-  cancels,
-  ...task
-}: RenewalTask): Promise<void> {
+// The optimizing compilers would take several megabytes of memory. As options of Node, these would slow its start.
+setFlagsFromString('--no-turbofan --no-maglev');
+
+async function renew(task: RenewalTask): Promise<void> {
+  const { connection, step, workspace, ttl, worker, cancels } = task;
   Object.assign(process.env, task.proxies);
-  const ledger = openLedger(ledgerFile);
+  const ledger = openLedger(task.ledgerFile);
   const requestTimeoutMs = Math.min(milliseconds(connection.requestTimeout), attemptMs(milliseconds(ttl)));
   const requestTimeout = { seconds: requestTimeoutMs / 1_000 };
   const reporter = { log: silentLog, mask: () => undefined };
   const recordInLedger = createRecorder(ledger, silentLog);
-  const client = connect({ ...connection, retries, requestTimeout }, origin, reporter, {
+  const client = connect({ ...connection, retries, requestTimeout }, task.origin, reporter, {
     marks: marksIn(ledger, recordInLedger, connection.baseUrl),
   });
   const now = (): string => new Date(client.serverNow()).toISOString();
@@ -45,34 +43,34 @@ async function renew({
   let cancelling: Promise<void> | undefined;
   async function cancel(run: RunToCancel): Promise<void> {
     const { cancelRun } = await import('./step/github.ts');
-    const settings = { log: silentLog, connection: { retries, requestTimeout } };
-    const reason = await cancelRun(run, { ...time, ...settings });
+    const reason = await cancelRun(run, { ...time, log: silentLog, connection: { retries, requestTimeout } });
     recordInLedger({ kind: 'run-cancelled', step, at: now(), reason });
   }
-  const context = {
-    ...time,
-    client,
-    record(...entries: readonly Entry[]): void {
-      recordInLedger(...entries);
-      if (cancels !== undefined && entries.some(({ kind }) => kind === 'lost')) cancelling ??= cancel(cancels);
-    },
-    follow: followLedger(ledgerFile),
-    isWorkerGone: () => worker !== undefined && isGone(worker),
-    onStart: reportStart,
-    watch: poll,
-  };
+  function record(...entries: readonly Entry[]): void {
+    recordInLedger(...entries);
+    if (cancels !== undefined && entries.some(({ kind }) => kind === 'lost')) cancelling ??= cancel(cancels);
+  }
+  const grants = task.grants.flatMap((grant) =>
+    grant.lock.lease === undefined
+      ? [grant]
+      : task.leased.map(({ key, ...lock }) => ({ ...grant, key, path: lock.path, lock: { ...grant.lock, ...lock } })),
+  );
   const job = { service: connection.baseUrl, workspace, step };
+  const schedule = createSchedule({ ...time, client }, { ttl, requestTimeoutMs, ageMs: task.ageMs });
   try {
     await renewLocks({
-      ...context,
-      ...job,
-      ttl,
-      grants: task.grants,
-      schedule: createSchedule(context, { ttl, requestTimeoutMs, ageMs: task.ageMs }),
+      ...{ ...time, ...job, client, record, grants, ttl, schedule },
+      follow: followLedger(task.ledgerFile),
+      isWorkerGone: () => worker !== undefined && isGone(worker),
+      onStart: reportStart,
+      watch(look) {
+        const timer = setInterval(look, pollMs);
+        return () => clearInterval(timer);
+      },
     });
   } catch (error) {
     // Otherwise the reason would be lost: this process has no log.
-    context.record({ kind: 'unrenewed', ...job, at: now(), reason: errorText(error) });
+    record({ kind: 'unrenewed', ...job, at: now(), reason: errorText(error) });
   }
   await cancelling;
 }
@@ -87,14 +85,6 @@ function reportStart(): void {
   } catch {
     // The step no longer waits for the line, or was killed: the locks are renewed anyway.
   }
-}
-
-/** Neither the exit of the worker nor, on some file systems, a change of the ledger sends an event. */
-const pollMs = 100;
-
-function poll(look: () => void): () => void {
-  const timer = setInterval(look, pollMs);
-  return () => clearInterval(timer);
 }
 
 const received = await text(process.stdin);

@@ -47,8 +47,8 @@ export function createRenewal(context: Context, task: TaskOf<'lock'>, renewer: R
       log.warn(`This service cannot renew locks. ${refusal} ${until}`);
       return grants;
     }
-    const known = { step, grants, ageMs: ageMs + clock() - startedAt, cancels };
-    const problem = await handOver(renewalTaskOf(context, task, known)).catch(errorMessage);
+    const known = { step, ageMs: ageMs + clock() - startedAt, cancels };
+    const problem = await handOver(renewalTaskOf(context, task, grants, known)).catch(errorMessage);
     if (problem !== undefined) log.warn(`Could not start the process that renews the locks (${problem}). ${until}`);
     else if (failure === undefined) log.line('The locks are renewed until the job ends: `renew` is true.');
     else log.warn(`The first renewal of the locks failed, and is tried again until they expire: ${failure}`);
@@ -90,30 +90,30 @@ async function renewFirst(
 /** The task of the renewing process. */
 export type RenewalTask = ReturnType<typeof renewalTaskOf>;
 
-interface LocksToRenew {
-  readonly step: string;
-  /** The ledger may be gone while the locks are still held. */
-  readonly grants: readonly Grant[];
-  /** Time since the locks were granted. */
-  readonly ageMs: number;
-  /** The run to cancel if a lock is lost. */
-  readonly cancels: RunToCancel | undefined;
-}
-
-/** Sent through a pipe, because later steps can read the environment of a process. */
-const renewalTaskOf = (
+/**
+ * Sent through a pipe, because later steps can read the environment of a process. The ledger may be gone while the locks
+ * are still held. `ageMs` is the time since they were granted, and `cancels` the run to cancel if one is lost.
+ */
+function renewalTaskOf(
   { connection, ledger, runner }: Context,
   { workspace, ttl }: TaskOf<'lock'>,
-  known: LocksToRenew,
-) => ({
-  ...known,
-  connection,
-  origin: runner.origin,
-  ledgerFile: ledger.file,
-  workspace,
-  ttl,
-  /** The worker process of the runner; undefined if unknown. */
-  worker: identifyProcess(runner.worker),
-  /** Their URLs may contain passwords. */
-  proxies: proxiesIn(process.env),
-});
+  grants: readonly Grant[],
+  known: { readonly step: string; readonly ageMs: number; readonly cancels: RunToCancel | undefined },
+) {
+  const leased = grants.filter(({ lock }) => lock.lease !== undefined);
+  return {
+    ...known,
+    /** The first lock of a lease stands for all of them, which differ in a few members. */
+    grants: grants.filter((grant) => grant.lock.lease === undefined || grant === leased[0]),
+    leased: leased.map(({ path, key, lock: { id, etag } }) => ({ path, key, id, etag })),
+    connection,
+    origin: runner.origin,
+    ledgerFile: ledger.file,
+    workspace,
+    ttl,
+    /** The worker process of the runner; undefined if unknown. */
+    worker: identifyProcess(runner.worker),
+    /** Their URLs may contain passwords. */
+    proxies: proxiesIn(process.env),
+  };
+}

@@ -106,7 +106,6 @@ export function openHistory() {
   /** The last renewal of each step: thousands of locks may have been renewed thousands of times. */
   const renewals = new Map<string, Renewal>();
   const renewalError = new Map<string, string>();
-  const ended = new Set<string>();
   /** The processes of steps that do not have all their locks yet. */
   const acquiring = new Map<string, RecordedProcess>();
   const leases = new Map<string, LeaseIntent>();
@@ -159,11 +158,8 @@ export function openHistory() {
         );
         break;
       case 'acquired':
-        acquiring.delete(entry.step);
-        break;
       case 'step-ended':
         acquiring.delete(entry.step);
-        ended.add(entry.step);
         break;
       case 'granted': {
         unanswered.delete(entry.key);
@@ -221,11 +217,6 @@ export function openHistory() {
     add(entries: readonly Entry[]): void {
       for (const entry of entries) addEntry(entry);
     },
-    locks: held,
-    /** The lock of this grant, unless it has ended. */
-    find: ({ key }: Grant): JobLock | undefined => withKeys([key]).find(isHeld),
-    /** Whether the post-step of the step has begun. */
-    hasEnded: (step: string): boolean => ended.has(step),
     read: () => ({
       /** Granted, and not known to have ended. */
       held: [...held()],

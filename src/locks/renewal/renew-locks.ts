@@ -1,12 +1,12 @@
 import type { WorkspaceId } from '../../client/access.ts';
 import type { Client } from '../../client/client.ts';
 import { inParallel } from '../../client/in-parallel.ts';
-import { type AcquiredLock, conditionOf, type KnownLock } from '../../client/known-lock.ts';
+import { type AcquiredLock, conditionOf, isSameLock } from '../../client/known-lock.ts';
 import type { CallLimits } from '../../client/request.ts';
 import type { Ttl } from '../../interface/duration.ts';
+import type { LockPath } from '../../interface/lock-path.ts';
 import type { LockContext } from '../context.ts';
-import type { Entry, Grant, Loss } from '../ledger/entry.ts';
-import { type JobLock, openHistory } from '../ledger/history.ts';
+import type { Entry, Grant } from '../ledger/entry.ts';
 import type { Schedule } from './schedule.ts';
 
 /** The locks of a step, and what their renewal needs. */
@@ -58,50 +58,68 @@ const maxAgeMs = 5 * 24 * 3_600_000;
 const graceMs = 2_000;
 
 /** Tracks the locks of a step that must be renewed, according to the ledger, and the end of the renewal. */
-function followLocks({ clock, sleep, follow, isWorkerGone, step, grants }: LocksToRenew) {
+function followLocks({ clock, sleep, follow, isWorkerGone, service, workspace, step, grants }: LocksToRenew) {
   const startedAt = clock();
-  const history = openHistory();
-  history.add(grants);
+  /** The locks that were not lost, with their current ETags. A step locks each path once. */
+  const kept = new Map(
+    grants.filter(({ lock }) => conditionOf(lock) !== undefined).map((grant) => [grant.path, grant]),
+  );
+  /** Those whose release was started, also if its result is unknown. */
+  const released = new Set<LockPath>();
   const ending = new AbortController();
   const cutOff = new AbortController();
+  let isStopped = false;
   let end: RenewalEndReason | undefined;
 
-  const canBeRenewed = ({ grant, mayBeReleased, loss }: JobLock): boolean =>
-    grant.step === step && !mayBeReleased && loss === undefined && conditionOf(grant.lock) !== undefined;
+  const isHeld = ({ path }: Grant): boolean => kept.has(path) && !released.has(path);
 
   function readNewEntries(): void {
     try {
-      for (let entries = follow(); entries.length > 0; entries = follow()) history.add(entries);
+      for (let entries = follow(); entries.length > 0; entries = follow()) entries.forEach(readEntry);
     } catch {
       // A ledger that cannot be read now may be readable at the next look. Until then, the known locks are renewed.
     }
   }
 
+  function readEntry(entry: Entry): void {
+    if (entry.kind === 'releasing' || entry.kind === 'ended') {
+      if (isOurs(entry)) released.add(entry.path);
+    } else if (entry.kind === 'lease-ended') {
+      for (const { path, lock } of kept.values()) if (lock.lease === entry.lease) released.add(path);
+    } else if ('step' in entry && entry.step === step) {
+      if (entry.kind === 'step-ended') isStopped = true;
+      // Our own line. Without it, the next renewal records the loss.
+      if (entry.kind === 'lost') kept.delete(entry.path);
+      // The lines before it are about earlier locks on the paths.
+      if (entry.kind === 'acquired') released.clear();
+    }
+  }
+
+  /** Without a key, it is about a lock that was looked up or passed to a step. */
+  function isOurs(entry: Extract<Entry, { kind: 'releasing' | 'ended' }>): boolean {
+    const grant = kept.get(entry.path);
+    if (grant === undefined || entry.service !== service || entry.workspace !== workspace) return false;
+    return entry.key === undefined ? isSameLock(entry, grant.lock) !== false : entry.key === grant.key;
+  }
+
   function endReason(): RenewalEndReason | undefined {
-    if (history.hasEnded(step)) return 'stopped';
+    if (isStopped) return 'stopped';
     if (isWorkerGone()) return 'worker-gone';
-    if (!history.locks().some(canBeRenewed)) return 'nothing-left';
+    if (!kept.values().some(isHeld)) return 'nothing-left';
     return clock() - startedAt > maxAgeMs ? 'too-old' : undefined;
   }
 
   return {
+    kept,
     /** Aborted when no more renewals may start. */
     ending: ending.signal,
     /** Aborted when pending requests must end as well. */
     cutOff: cutOff.signal,
-    grants: (): readonly Grant[] =>
-      history
-        .locks()
-        .filter(canBeRenewed)
-        .map(({ grant }) => grant)
-        .toArray(),
+    grants: (): readonly Grant[] => [...kept.values()].filter(isHeld),
     end: () => end,
     readNewEntries,
-    /** Whether the lock must still be renewed, according to the ledger. */
-    isHeld(grant: Grant): boolean {
-      const lock = history.find(grant);
-      return lock !== undefined && canBeRenewed(lock);
-    },
+    /** Whether the lock must still be renewed. */
+    isHeld,
     look(): void {
       // Without locks, pending requests may still have to release one. They end with the job.
       if (end !== undefined && end !== 'nothing-left') return;
@@ -123,11 +141,9 @@ interface Round extends LocksToRenew {
 /** The result of one request for a lock, or for all locks of a lease. */
 interface Renewed {
   readonly expiresAt?: string;
-  /** The paths that were not renewed. */
+  /** The paths of held locks that were not renewed. */
   readonly except?: readonly string[];
-  readonly failure?: string;
-  /** The request had no response that counts. */
-  readonly isUnanswered?: boolean;
+  readonly failed?: Extract<Renewal, { readonly kind: 'refused' | 'failed' }>;
 }
 
 /** Renews each lock once, and records the results in the ledger. */
@@ -145,9 +161,9 @@ function createRound(round: Round) {
       async (group) => void results.push(await renewTogether(round, group)),
       () => !followed.ending.aborted,
     );
-    schedule.roundEnded(startedAt, grants, !results.some(({ isUnanswered }) => isUnanswered));
+    schedule.roundEnded(startedAt, grants, !results.some(({ failed }) => failed?.kind === 'failed'));
     const except = results.flatMap((result) => result.except ?? []);
-    const failure = results.find((result) => result.failure !== undefined)?.failure;
+    const failure = results.find(({ failed }) => failed !== undefined)?.failed?.error.message;
     const at = new Date(client.serverNow()).toISOString();
     const [first] = results.flatMap(({ expiresAt }) => expiresAt ?? []).toSorted();
     if (first !== undefined) {
@@ -163,12 +179,12 @@ function createRound(round: Round) {
 
 /** Renews a lock, or all locks of a lease, with one request. */
 async function renewTogether(round: Round, grants: readonly Grant[]): Promise<Renewed> {
-  const { client, record, workspace, ttl, followed, schedule } = round;
+  const { client, record, service, workspace, step, ttl, followed, schedule } = round;
   const first = grants.find(followed.isHeld);
   // A step has released the locks since the round started.
   if (first === undefined) return {};
   const { lease } = first.lock;
-  const limits = () => ({ deadline: Math.min(...grants.map(schedule.deadlineOf)), signal: followed.cutOff });
+  const limits = () => ({ deadline: schedule.deadlineOf(first), signal: followed.cutOff });
   const renewal: Renewal =
     lease === undefined
       ? await renewOne(round, first, limits)
@@ -176,27 +192,30 @@ async function renewTogether(round: Round, grants: readonly Grant[]): Promise<Re
   // A release meanwhile explains the response, and its line in the ledger must not be followed by a grant.
   followed.readNewEntries();
   const held = grants.filter(followed.isHeld);
+  if (held.length === 0) return {};
   if (renewal.kind === 'refused' || renewal.kind === 'failed') {
-    if (held.length === 0) return {};
-    const isUnanswered = renewal.kind === 'failed';
-    return { except: held.map(({ path }) => path), failure: renewal.error.message, isUnanswered };
+    return { except: held.map(({ path }) => path), failed: renewal };
   }
+  const at = new Date(client.serverNow()).toISOString();
   const losses = new Map(renewal.lost.map((one) => [one.path, one]));
-  const { lost = [], kept = [] } = Object.groupBy(held, ({ path }) =>
-    renewal.kind === 'ended' || losses.has(path) ? 'lost' : 'kept',
-  );
-  for (const grant of lost) record(lossOf(grant, losses.get(grant.path)?.holder, client.serverNow()));
-  const except = lost.map(({ path }) => path);
-  if (renewal.kind === 'ended' || kept.length === 0) return { except };
-  const { expiresAt, renewed } = renewal;
-  for (const grant of kept) {
-    schedule.renewed(grant, expiresAt);
-    const { id, etag } = renewed ?? grant.lock;
-    if (id === grant.lock.id && etag === grant.lock.etag) continue;
-    const at = new Date(client.serverNow()).toISOString();
-    record({ ...grant, at, lock: { ...grant.lock, id, etag, expires_at: expiresAt } });
+  for (const grant of held) {
+    if (renewal.kind === 'renewed' && !losses.has(grant.path)) continue;
+    const { path, key } = grant;
+    const next = losses.get(path)?.holder;
+    const { owner, origin, acquired_at, expires_at } = next ?? {};
+    const holder = next && { owner, origin, acquired_at, expires_at };
+    record({ kind: 'lost', service, workspace, step, path, key, at, holder });
   }
-  return { except, expiresAt };
+  if (renewal.kind === 'ended') return {};
+  const { expiresAt, renewed } = renewal;
+  schedule.renewed(first, expiresAt);
+  const { id, etag } = renewed ?? first.lock;
+  if (id !== first.lock.id || etag !== first.lock.etag) {
+    const changed = { ...first, at, lock: { ...first.lock, id, etag, expires_at: expiresAt } };
+    record(changed);
+    followed.kept.set(first.path, changed);
+  }
+  return { expiresAt };
 }
 
 /** `renewed`: a lock on its own, whose ETag the renewal may have changed. */
@@ -223,14 +242,4 @@ async function renewOne(
     case 'failed':
       return renewal;
   }
-}
-
-/** The line for a lock that could not be renewed, with its new holder if the service names one. */
-function lossOf({ service, workspace, step, path, key }: Grant, holder: KnownLock | undefined, now: number): Loss {
-  const { owner, origin, acquired_at, expires_at } = holder ?? {};
-  return {
-    kind: 'lost',
-    ...{ service, workspace, step, path, key, at: new Date(now).toISOString() },
-    holder: holder && { owner, origin, acquired_at, expires_at },
-  };
 }

@@ -33,18 +33,18 @@ export function createSchedule(
 ) {
   const ttlMs = ttl.seconds * 1_000;
   const grantedAt = clock() - ageMs;
-  /** By the idempotency key of the request that acquired the lock. */
+  /** By lease, or by the idempotency key of the request that acquired the lock. */
   const renewals = new Map<string, { readonly renewedAt: number; readonly lifetimeMs: number }>();
   let dueAt: number | undefined;
 
-  const lifetimeOf = (grant: Grant): number => renewals.get(grant.key)?.lifetimeMs ?? lifetimeMs(grant, ttl);
+  const renewalOf = (grant: Grant) =>
+    renewals.get(grant.lock.lease ?? grant.key) ?? { renewedAt: grantedAt, lifetimeMs: lifetimeMs(grant, ttl) };
 
-  const remainingMs = (grant: Grant): number =>
-    (renewals.get(grant.key)?.renewedAt ?? grantedAt) + lifetimeOf(grant) - clock();
+  const remainingMs = (grant: Grant): number => renewalOf(grant).renewedAt + renewalOf(grant).lifetimeMs - clock();
 
   /** A third of the shortest lifetime or a little less, so that the jobs of a service do not all come at once. */
   const thirdOf = (grants: readonly Grant[]): number =>
-    grants.reduce((least, grant) => Math.min(least, lifetimeOf(grant)), Number.POSITIVE_INFINITY) *
+    grants.reduce((least, grant) => Math.min(least, renewalOf(grant).lifetimeMs), Number.POSITIVE_INFINITY) *
     (1 / 3 - random() / 12);
 
   return {
@@ -64,10 +64,11 @@ export function createSchedule(
       const most = Math.min(remainingMs(grant) - ttlMs / 20, ttlMs / 6);
       return clock() + Math.max(least, most);
     },
-    /** Called with the response to a renewal. */
+    /** Called with the response to the renewal of a lock, or of its lease. */
     renewed({ key, lock }: Grant, expires_at: string): void {
       const at = new Date(client.serverNow()).toISOString();
-      renewals.set(key, { renewedAt: clock(), lifetimeMs: lifetimeMs({ at, lock: { ...lock, expires_at } }, ttl) });
+      const lifetime = lifetimeMs({ at, lock: { ...lock, expires_at } }, ttl);
+      renewals.set(lock.lease ?? key, { renewedAt: clock(), lifetimeMs: lifetime });
     },
   };
 }

@@ -16,7 +16,7 @@ import { historyOf } from '../../../src/locks/ledger/history.ts';
 import type { RenewalEndReason } from '../../../src/locks/renewal/renew-locks.ts';
 import { renewLocks } from '../../../src/locks/renewal/renew-locks.ts';
 import { attemptMs, createSchedule } from '../../../src/locks/renewal/schedule.ts';
-import { ttl as ttlOf } from '../../client/test-client.ts';
+import { ttl as ttlOf, workspaceId } from '../../client/test-client.ts';
 import { runs } from '../../support/runs.ts';
 import { printedSeed } from '../../support/seed.ts';
 import { addressOf, grantOf, iso, lockOf, place, start } from '../samples.ts';
@@ -43,6 +43,8 @@ interface Reply {
 
 interface Scene {
   readonly paths?: readonly string[];
+  /** The ledger before the first look, apart from the grants. */
+  readonly ledger?: readonly Entry[];
   readonly ttlSeconds?: number;
   /** Lifetime that the service grants, if it is less, and to which it shortens each renewal. */
   readonly grantedSeconds?: number;
@@ -120,6 +122,7 @@ const rawResponse = (status: number, body?: unknown, headers: RawResponse['heade
 /** The real loop and client, a service in memory, and virtual time. */
 async function renewing({
   paths = ['a'],
+  ledger = [],
   ttlSeconds = 60,
   grantedSeconds = ttlSeconds,
   renewedSeconds = grantedSeconds,
@@ -138,7 +141,7 @@ async function renewing({
     const times = { acquired_at: iso(acquiredMs ?? 0), expires_at: iso(endMs ?? 0) };
     return grantOf(path, { lock: lockOf(path, { id: `lock_${path}`, ...times }) });
   });
-  const entries: Entry[] = [...grants];
+  const entries: Entry[] = [...grants, ...ledger];
   const ttl = ttlOf(formatDuration({ seconds: ttlSeconds }));
   const sent: Sent[] = [];
   /** Expiry of each lock in the service. */
@@ -312,6 +315,26 @@ describe('the renewal of locks', () => {
     expect(times(sent, 'p38').length).toBeGreaterThan(2);
     expect(Math.max(...sent.map(({ ms }) => ms))).toBeLessThanOrEqual(70 * second);
     expect(end).toBe('nothing-left');
+  });
+
+  const acquired: Entry = { kind: 'acquired', ...place, step: 's', at: iso(0) };
+  const unnamed = { kind: 'releasing', ...addressOf('a'), at: iso(0) } as const;
+
+  test.each<[string, readonly Entry[], RenewalEndReason]>([
+    ['continues after the release of an earlier lock on the path', [unnamed, acquired], 'stopped'],
+    ['continues after the release of a lock of another step', [{ ...unnamed, id: 'lock_a', key: 't' }], 'stopped'],
+    ['continues after the release of a lock with another id', [{ ...unnamed, id: 'lock_z' }], 'stopped'],
+    ['continues after a release in another workspace', [{ ...unnamed, workspace: workspaceId('film') }], 'stopped'],
+    [
+      'continues after the end of another lease',
+      [{ kind: 'lease-ended', ...place, step: 't', lease: 't', at: iso(0) }],
+      'stopped',
+    ],
+    ['stops after a release by key', [acquired, { ...unnamed, key: 'a' }], 'nothing-left'],
+    ['stops after a release by id', [acquired, releasing('a')], 'nothing-left'],
+    ['stops after a release by path alone', [acquired, unnamed], 'nothing-left'],
+  ])('%s', async (_, ledger, end) => {
+    await expect(renewing({ ledger })).resolves.toMatchObject({ end });
   });
 
   test('keeps its normal rate if only one lock is refused', async () => {
