@@ -97,10 +97,19 @@ export const maxSearched = 2_000;
  * `next` is the `after` of the next page; undefined on the last page. Each query reads a limited number of rows, however
  * many locks there are: SQLite answers on the thread that also answers requests for locks.
  */
-export async function listLocks(storage: Storage, query: LockQuery) {
-  const { limit, words = [] } = query;
+export async function listLocks(
+  storage: Pick<Storage, 'read' | 'now'>,
+  { workspace, path, prefix, owner, words = [], after, limit }: LockQuery,
+) {
+  let active = activeLocks(storage)
+    .select(sql<number>`expires_at - (select ${storage.now})`.as('remainingMs'))
+    .where('workspace_id', '=', workspace);
+  if (path !== undefined) active = active.where('path', '=', path);
+  if (prefix !== undefined) active = active.where('path', '>=', prefix).where('path', '<', `${prefix}${lastSortKey}`);
+  if (owner !== undefined) active = active.where('owner', '=', owner);
+  if (after !== undefined) active = active.where('path', '>', after);
   const lookedAt = words.length === 0 ? limit + 1 : maxSearched;
-  const rows = await orderedLocks(storage, query).limit(lookedAt).execute();
+  const rows = await active.orderBy('path').limit(lookedAt).execute();
   const wanted = words.map((word) => word.toLowerCase());
   const found = rows.filter((row) =>
     wanted.every((word) => searched.some((column) => row[column]?.toLowerCase().includes(word))),
@@ -112,19 +121,6 @@ export async function listLocks(storage: Storage, query: LockQuery) {
 
 const activeLocks = ({ read, now }: Pick<Storage, 'read' | 'now'>) =>
   read.selectFrom('locks').selectAll().where(sql<SqlBool>`expires_at > (select ${now})`);
-
-function orderedLocks(storage: Storage, { workspace, path, prefix, owner, after }: LockQuery) {
-  let locks = activeLocks(storage)
-    .select(sql<number>`expires_at - (select ${storage.now})`.as('remainingMs'))
-    .where('workspace_id', '=', workspace);
-  if (path !== undefined) locks = locks.where('path', '=', path);
-  if (prefix !== undefined) {
-    locks = locks.where('path', '>=', prefix).where('path', '<', `${prefix}${lastSortKey}`);
-  }
-  if (owner !== undefined) locks = locks.where('owner', '=', owner);
-  if (after !== undefined) locks = locks.where('path', '>', after);
-  return locks.orderBy('path');
-}
 
 /** Active locks, by path. */
 export const locksWithIds = async (
