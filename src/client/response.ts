@@ -10,8 +10,10 @@ type ResponseBody =
   | { readonly kind: 'empty' }
   | { readonly kind: 'other'; readonly reason: string; readonly excerpt: string; readonly tooLarge: boolean };
 
-/** Where a response came from, and when. */
-interface ResponseOrigin {
+export interface ClientResponse {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: ResponseBody;
   readonly baseUrl: URL;
   /** By the clock of the server. */
   readonly receivedAt: number;
@@ -19,11 +21,7 @@ interface ResponseOrigin {
   readonly sanitizer: Sanitizer;
 }
 
-export interface ClientResponse extends ResponseOrigin {
-  readonly status: number;
-  readonly headers: IncomingHttpHeaders;
-  readonly body: ResponseBody;
-}
+type ResponseOrigin = Pick<ClientResponse, 'baseUrl' | 'receivedAt' | 'sanitizer'>;
 
 export interface RawResponse extends Pick<ClientResponse, 'status' | 'headers'> {
   readonly bytes: Uint8Array;

@@ -66,23 +66,11 @@ const hasTimestamp = (ms: number): boolean => ms >= 0 && ms <= lastYear;
 /** Schedules work. Returns a function that cancels it. */
 export type StartTimer = (ms: number, work: () => void) => () => void;
 
-interface TimeLimit {
-  /** Aborted when the time has passed or an outer signal is aborted. */
-  readonly signal: AbortSignal;
-  /** Whether the time had passed before any outer signal was aborted. */
-  isOver(): boolean;
-  stop(): void;
-}
-
 /**
  * Like `AbortSignal.timeout`, but it can be stopped, and its timer can be replaced. Cheaper than `AbortSignal.any`:
  * each request has two.
  */
-export function startTimeLimit(
-  ms: number,
-  outer: readonly AbortSignal[],
-  startTimer: StartTimer = startMachineTimer,
-): TimeLimit {
+export function startTimeLimit(ms: number, outer: readonly AbortSignal[], startTimer: StartTimer = startMachineTimer) {
   const controller = new AbortController();
   const { signal } = controller;
   let isOver = false;
@@ -95,9 +83,11 @@ export function startTimeLimit(
   for (const each of outer) each.addEventListener('abort', abort, { once: true });
   if (outer.some(({ aborted }) => aborted)) abort();
   return {
+    /** Aborted when the time has passed or an outer signal is aborted. */
     signal,
-    isOver: () => isOver,
-    stop() {
+    /** Whether the time had passed before any outer signal was aborted. */
+    isOver: (): boolean => isOver,
+    stop(): void {
       stopTimer();
       for (const each of outer) each.removeEventListener('abort', abort);
     },
