@@ -54,7 +54,7 @@ describe.each(databaseKinds)('rotating a token on $name', (kind) => {
       [old.secret, old.token.id],
       [secret, token.id],
     ] as const) {
-      expect(await authenticate(storage, valid)).toMatchObject({ kind: 'known', bearer: { id, owner: 'ada' } });
+      expect(await authenticate(storage, valid)).toMatchObject({ ok: true, value: { id, owner: 'ada' } });
     }
   });
 
