@@ -101,7 +101,7 @@ export function readLock(lock: JsonObject, path: string, sanitizer: Sanitizer) {
     /** The URL of the run that acquired the lock. */
     origin: line(nameIn(lock['origin']), maxOriginLength),
     note: line(nameIn(lock['note']), maxNoteLength),
-    acquired_at: timestampIn(lock['acquired_at']) ?? timestampIn(lock['since']),
+    acquired_at: beginningIn(lock),
     expires_at: endIn(lock),
     /** A number that grows with every lock, so that writes under an older lock can be rejected. */
     fence: fenceIn(lock),
@@ -150,6 +150,10 @@ const describesHolder = (body: JsonObject): boolean => ownerIn(body) !== undefin
 
 const ownerIn = (lock: JsonObject): string | undefined =>
   firstName(lock, 'owner', 'holder', 'locked_by') ?? nameIn(asObject(lock['owner'])['name']);
+
+/** Shows, where nothing else does, that a lock is later than ours. */
+const beginningIn = (lock: JsonObject): string | undefined =>
+  ['acquired_at', 'locked_at', 'created_at', 'since'].map((name) => timestampIn(lock[name])).find((time) => time);
 
 const endIn = ({ expires_at, expires }: JsonObject): string | undefined =>
   timestampIn(expires_at) ?? timestampIn(expires);

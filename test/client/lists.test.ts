@@ -197,7 +197,8 @@ describe('an entry of a list of locks', () => {
   test.each([
     ['the names of this service', { path: 'a', owner: 'ada', acquired_at: eleven, expires_at: `${ended}Z` }],
     ['the columns of the product', { path: 'a', locked_by: 'ada', since: eleven, expires: ended }],
-    ['an owner with a name', { path: 'a', owner: { name: 'ada' }, since: eleven, expires: ended }],
+    ['an owner with a name', { path: 'a', owner: { name: 'ada' }, locked_at: eleven, expires: ended }],
+    ['the time of its creation', { path: 'a', owner: 'ada', created_at: eleven, expires: ended }],
     ['a wrapper', { lock: { path: 'a', owner: 'ada', ...times } }],
   ])('is read with %s', async (_, entry) => {
     const known = { acquired_at: '2026-03-01T11:00:00.000Z', expires_at: '2026-03-01T13:00:00.000Z' };
