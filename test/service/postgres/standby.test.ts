@@ -172,5 +172,6 @@ test('raise-fences prevents repeated fences after the promotion of a standby wit
   expect(next.status).toBe(201);
   expect(next.body.fence).toBeGreaterThan(Math.max(...lost));
   const audit = await runCommand(['audit', '--json'], { folder, environment });
-  expect(JSON.parse(audit.stdout).entries[0].action).toBe('fences.raised');
+  const actions = JSON.parse(audit.stdout).entries.map(({ action }: { action: string }) => action);
+  expect(actions.filter((action: string) => action === 'fences.raised')).toHaveLength(1);
 });
