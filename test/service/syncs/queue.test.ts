@@ -6,7 +6,7 @@ import { recordSync } from '../../../src/service/syncs/record-sync.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { branchNamed } from '../../support/git-service.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
-import { changeRows, storeLocks, storeSyncs, storeWorkspace } from '../../support/stored-rows.ts';
+import { changeRows, storeSyncs, storeWorkspace } from '../../support/stored-rows.ts';
 
 describe.each(databaseKinds)('the queue of syncs on $name', (kind) => {
   const storage = sharedStorage(kind, { workspaces: ['game', 'film'] });
@@ -104,20 +104,16 @@ describe.each(databaseKinds)('the overview of workspaces on $name', (kind) => {
       { id: 'sync_c', workspace_id: 'film', created_at: 500, started_at: 600, finished_at: 700 },
       { id: 'sync_d', workspace_id: 'film', created_at: 500, started_at: 700, finished_at: 800 },
     );
-    const [game, film] = [{ workspace_id: 'game' }, { workspace_id: 'film', expires_at: 1 }];
-    const expired = { ...game, path: 'expired', expires_at: 1 };
-    await storeLocks(storage, { ...game, path: 'a' }, { ...game, path: 'b' }, expired, { ...film, path: 'a' });
 
     const overview = await overviewOfWorkspaces(storage);
     expect(overview).toMatchObject([
-      { id: 'film', locks: 0, lastSync: { id: 'sync_d', status: 'succeeded', at: '1970-01-01T00:00:00.800Z' } },
+      { id: 'film', lastSync: { id: 'sync_d', status: 'succeeded', at: '1970-01-01T00:00:00.800Z' } },
       {
         id: 'game',
-        locks: 2,
         // The last requested sync, although another one has ended later.
         lastSync: { id: 'sync_b', branch: 'release', status: 'running', at: '1970-01-01T00:00:04.000Z' },
       },
-      { id: 'idle', locks: 0, lastSync: null },
+      { id: 'idle', lastSync: null },
     ]);
     // The remote is shown without credentials.
     expect(overview[0]?.remote).toBe('https://git.example.com/film.git');
