@@ -11,10 +11,9 @@ export const retryAdvice = 'Run the job again, or name the files with `path`.';
 /** An event that changes files. `name` describes it in logs and errors. */
 export type Change = { readonly name: string } & (
   | { readonly kind: 'pull-request'; readonly number: number }
-  /** Its files are those that differ between two commits. */
-  | { readonly kind: 'push'; readonly base: string; readonly head: string }
-  /** A new branch or tag. Its files are those that differ from the commit where it left the default branch. */
-  | { readonly kind: 'new-ref'; readonly base: string; readonly head: string }
+  /** Its files are those that differ between two commits; for a new branch or tag, from the default branch. */
+  | { readonly kind: 'push' | 'merge-group' | 'new-ref'; readonly base: string; readonly head: string }
+  | { readonly kind: 'deleted-ref' }
 );
 
 /** A change, and the repository to read it from. */
@@ -51,10 +50,7 @@ export function parseChange(event: string, json: Json): Parsed<Change> {
     return accepted({ kind: 'pull-request', name: `pull request #${number}`, number });
   }
   if (event === 'push') return parsePush(payload);
-  if (event === 'merge_group') {
-    const { base_sha, head_sha } = asObject(payload['merge_group']);
-    return parsePush({ ref: 'the merge group', before: base_sha ?? null, after: head_sha ?? null });
-  }
+  if (event === 'merge_group') return parseMergeGroup(payload);
   return refused(
     `The event of the run is ${JSON.stringify(event)}, which has no list of changed files. Supported events: push, merge_group and those with a pull request (pull_request, pull_request_target, pull_request_review and others). ${pathAdvice}`,
   );
@@ -64,11 +60,12 @@ function parsePush(payload: JsonObject): Parsed<Change> {
   const ref = nameIn(payload['ref']);
   const before = commitIn(payload['before']);
   const after = commitIn(payload['after']);
-  if (ref === undefined || before === undefined || after === undefined || isNullCommit(after)) {
-    return refused(`The event of the run does not name its commits. ${pathAdvice}`);
+  if (ref === undefined || before === undefined || after === undefined) {
+    return refused(`The push event does not name its commits. ${pathAdvice}`);
   }
   // Shortens `refs/heads/main` to `main`.
   const branch = ref.replace(/^refs\/(?:heads|tags)\//, '');
+  if (isNullCommit(after)) return accepted({ kind: 'deleted-ref', name: `the push that deletes ${branch}` });
   if (!isNullCommit(before)) {
     const name = `the push to ${branch} (${short(before)} to ${short(after)})`;
     return accepted({ kind: 'push', name, base: before, head: after });
@@ -83,11 +80,21 @@ function parsePush(payload: JsonObject): Parsed<Change> {
   return accepted({ kind: 'new-ref', name, base: defaultBranch, head: after });
 }
 
+function parseMergeGroup(payload: JsonObject): Parsed<Change> {
+  const group = asObject(payload['merge_group']);
+  const base = commitIn(group['base_sha']);
+  const head = commitIn(group['head_sha']);
+  if (base === undefined || head === undefined || isNullCommit(base) || isNullCommit(head)) {
+    return refused(`The merge_group event does not name its commits. ${pathAdvice}`);
+  }
+  return accepted({ kind: 'merge-group', name: `the merge group (${short(base)} to ${short(head)})`, base, head });
+}
+
 const short = (commit: string): string => commit.slice(0, 7);
 
 /** A full commit id, SHA-1 or SHA-256. */
 const commitIn = (json: Json | undefined): string | undefined =>
   typeof json === 'string' && /^(?:[\da-f]{40}|[\da-f]{64})$/.test(json) ? json : undefined;
 
-/** GitHub sends zeros as the commit of a branch that does not exist. */
+/** GitHub sends zeros as the commit of a branch that does not exist yet, or no longer exists. */
 const isNullCommit = (commit: string): boolean => /^0+$/.test(commit);

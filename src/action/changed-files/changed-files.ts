@@ -1,3 +1,4 @@
+import { inParallel } from '../../client/in-parallel.ts';
 import { asObject, isArray, type Json, nameIn } from '../../client/json.ts';
 import type { CallLimits } from '../../client/request.ts';
 import { ServiceError, withRequest } from '../../client/service-error.ts';
@@ -34,10 +35,18 @@ export async function lookUpChangedFiles(source: ChangeSource, context: GitHubCo
   }
 }
 
-const filesOf = (change: Change, github: GitHub): Promise<readonly ListedFile[]> =>
-  change.kind === 'pull-request'
-    ? pullRequestFiles(github, change.number)
-    : filesBetween(github, change.base, change.head, change.kind === 'new-ref');
+async function filesOf(change: Change, github: GitHub): Promise<readonly ListedFile[]> {
+  switch (change.kind) {
+    case 'pull-request':
+      return pullRequestFiles(github, change.number);
+    case 'push':
+    case 'merge-group':
+    case 'new-ref':
+      return filesBetween(github, change.base, change.head, change.kind === 'new-ref');
+    case 'deleted-ref':
+      return [];
+  }
+}
 
 /** Advice for an error of GitHub. The client's own advice is about the service, except for connection failures. */
 function adviceOn({ status, advice, failure }: ServiceError, { kind }: Change): string {
@@ -112,30 +121,65 @@ async function compare(github: GitHub, base: string, head: string) {
   };
 }
 
-/** The files that differ between two trees. A renamed file counts as two. */
-async function treeDifference(github: GitHub, before: string, after: string): Promise<readonly ListedFile[]> {
-  const [from, to] = await Promise.all([readTree(github, before), readTree(github, after)]);
-  return [...new Set([...from.keys(), ...to.keys()])]
-    .filter((name) => from.get(name) !== to.get(name))
-    .map((name) => ({ name, before: undefined }));
+/**
+ * The files that differ between two trees, named with `folder` in front. Takes two requests, and two or four more for
+ * each changed folder if GitHub truncates the recursive list. A renamed file counts as two files.
+ */
+async function treeDifference(
+  github: GitHub,
+  before: string | undefined,
+  after: string | undefined,
+  folder = '',
+): Promise<readonly ListedFile[]> {
+  const read = (options: { readonly recursive?: 1 }) =>
+    Promise.all([readTree(github, before, options), readTree(github, after, options)]);
+  const all = await read({ recursive: 1 });
+  const isTruncated = all.some((tree) => tree.isTruncated);
+  const [from, to] = isTruncated ? await read({}) : all;
+  if (isTruncated && (from.isTruncated || to.isTruncated)) {
+    throw new Error(
+      `GitHub lists only some of the files of ${folder === '' ? 'the repository' : folder}. Name the files with \`path\` instead.`,
+    );
+  }
+  const files: ListedFile[] = [];
+  const changed = [...new Set([...from.entries.keys(), ...to.entries.keys()])].filter(
+    (path) => from.entries.get(path)?.version !== to.entries.get(path)?.version,
+  );
+  await inParallel(changed, async (path) => {
+    const [old, now] = [from.entries.get(path), to.entries.get(path)];
+    const name = folder + path;
+    if (old?.isFile === true || now?.isFile === true) files.push({ name, before: undefined });
+    const [oldFolder, newFolder] = [old, now].map((entry) => (entry?.isFile === false ? entry.sha : undefined));
+    if (!isTruncated || (oldFolder === undefined && newFolder === undefined)) return;
+    files.push(...(await treeDifference(github, oldFolder, newFolder, `${name}/`)));
+  });
+  return files;
 }
 
-/**
- * The files of a tree, and for each a text that changes with its content and mode. GitHub truncates a list of more than
- * 100,000 entries or 7 MB: docs.github.com, "Get a tree".
- */
-async function readTree(github: GitHub, tree: string): Promise<ReadonlyMap<string, string>> {
-  const { tree: list, truncated } = asObject(await github.read('git/trees/{tree}', { tree, recursive: 1 }));
-  if (truncated !== false) {
-    throw new Error('GitHub lists only some of the files of the repository. Name the files with `path` instead.');
-  }
-  const files = new Map<string, string>();
-  for (const entry of isArray(list) ? list.map(asObject) : [{}]) {
-    const [path, sha, mode, type] = ['path', 'sha', 'mode', 'type'].map((name) => nameIn(entry[name]));
-    if (path === undefined || sha === undefined || type === undefined) throw unreadable();
-    if (type !== 'tree') files.set(path, `${mode} ${sha}`);
-  }
-  return files;
+interface Tree {
+  /** By path relative to the tree. `version` changes with the content and the mode. */
+  readonly entries: ReadonlyMap<string, { readonly isFile: boolean; readonly sha: string; readonly version: string }>;
+  readonly isTruncated: boolean;
+}
+
+/** GitHub truncates a list of more than 100,000 entries or 7 MB: docs.github.com, "Get a tree". */
+async function readTree(github: GitHub, tree: string | undefined, options: { readonly recursive?: 1 }): Promise<Tree> {
+  if (tree === undefined) return { entries: new Map(), isTruncated: false };
+  const response = asObject(await github.read('git/trees/{tree}', { tree, ...options }));
+  return { entries: readEntries(response['tree']), isTruncated: response['truncated'] !== false };
+}
+
+function readEntries(list: Json | undefined): Tree['entries'] {
+  const entries = isArray(list) ? list.map(asObject) : [{}];
+  return new Map(
+    entries.map((entry) => {
+      const [path, sha, mode, type] = ['path', 'sha', 'mode', 'type'].map((name) => nameIn(entry[name]));
+      if (path === undefined || sha === undefined || type === undefined) {
+        throw unreadable();
+      }
+      return [path, { isFile: type !== 'tree', sha, version: `${mode} ${sha}` }];
+    }),
+  );
 }
 
 /** Fails on an unreadable entry: no file must be overlooked. */

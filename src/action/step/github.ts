@@ -31,7 +31,7 @@ export function findRepository(
   const [, owner, repo] = /^([\w.-]+)\/([\w.-]+)$/.exec(event.repository) ?? [];
   const url = URL.parse(event.apiUrl || 'https://api.github.com');
   if (owner === undefined || repo === undefined || url === null || !/^https?:$/.test(url.protocol)) {
-    return refused('GITHUB_REPOSITORY or GITHUB_API_URL does not name the repository of the run.');
+    return refused('GITHUB_REPOSITORY does not name a repository, or GITHUB_API_URL is not the URL of the GitHub API.');
   }
   if (url.protocol === 'http:' && !allowHttp && !isLoopback(url.hostname)) {
     return refused(

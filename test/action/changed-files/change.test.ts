@@ -48,12 +48,13 @@ describe('the change of an event', () => {
       'the push that creates main (2222222, compared with main)',
     ],
     ['a push in a SHA-256 repository', 'push', { ...push, ...longIds }, 'the push to release/1 (3333333 to 4444444)'],
-    ['a merge group', 'merge_group', { merge_group: group }, 'the push to the merge group (1111111 to 2222222)'],
+    ['a push that deletes a branch', 'push', { ...topic, before: one, after: none }, 'the push that deletes topic'],
+    ['a merge group', 'merge_group', { merge_group: group }, 'the merge group (1111111 to 2222222)'],
   ])('is named after the commits and refs of %s', (_name, event, payload, name) => {
     expect(nameIn(event, payload)).toBe(name);
   });
 
-  const unknown = 'The event of the run does not name its commits';
+  const unknown = 'event does not name its commits';
 
   test.each<[string, string, object, string]>([
     ['an event of another kind', 'workflow_dispatch', { inputs: {} }, 'The event of the run is "workflow_dispatch"'],
@@ -71,7 +72,6 @@ describe('the change of an event', () => {
       'which has no list of changed files',
     ],
     ['a push without commits', 'push', { ref: 'refs/heads/main', after: two }, unknown],
-    ['a push that deletes a branch', 'push', { ...topic, before: one, after: none }, unknown],
     ['a push with an abbreviated commit', 'push', { ref: 'a', before: '1111111', after: two }, unknown],
     ['a merge group without commits', 'merge_group', { merge_group: { head_sha: two } }, unknown],
     [
@@ -86,7 +86,7 @@ describe('the change of an event', () => {
       { ...topic, repository: undefined },
       'The push creates "topic", and there is no other branch to compare it with.',
     ],
-    ['an event file with a list', 'push', [], unknown],
+    ['an event file with a list', 'push', [], 'The push event does not name its commits.'],
   ])('is refused for %s, with advice on what to do instead', (_name, event, payload, words) => {
     expect(parse(event, payload).ok).toBe(false);
     expect(nameIn(event, payload)).toContain(words);
@@ -114,6 +114,8 @@ test('parses any JSON of any event into a change that can be looked up, or an er
     'pull-request': 0,
     push: 2,
     'new-ref': 1,
+    'deleted-ref': 0,
+    'merge-group': 2,
   };
   fc.assert(
     fc.property(event, fc.oneof(shaped, fc.jsonValue()), (name, payload) => {

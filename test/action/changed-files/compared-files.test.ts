@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { filesBetween, type ListedFile } from '../../../src/action/changed-files/changed-files.ts';
 import type { GitHub } from '../../../src/action/changed-files/github.ts';
-import { asObject, type Json } from '../../../src/client/json.ts';
+import { asObject, isObject, type Json } from '../../../src/client/json.ts';
 import { changedPaths, createHistory, type History, type Tree } from '../../support/other-servers/github-history.ts';
 import { runs } from '../../support/runs.ts';
 
@@ -14,12 +14,12 @@ function gitHubOf(history: History): GitHub & { readonly asked: string[] } {
   const asked: string[] = [];
   return {
     asked,
-    async read(path, { base, head, tree, per_page: perPage }) {
-      asked.push(path);
+    async read(path, { base, head, tree, per_page: perPage, recursive }) {
+      asked.push(recursive === undefined ? path : `${path} recursive`);
       const body =
         tree === undefined
           ? history.comparison(String(base), String(head), Number(perPage))
-          : history.gitTree(String(tree));
+          : history.gitTree(String(tree), recursive !== undefined);
       if (body === undefined) throw new Error('Not Found');
       return asSent(body);
     },
@@ -53,16 +53,18 @@ describe('the files of a comparison', () => {
     { minLength: 1, maxLength: 9 },
   );
 
-  /** A history with its last commit and any other. */
-  const anyTwo = fc.tuple(steps, fc.nat(20)).map(([given, any]) => {
-    const history = createHistory();
-    const commits = [history.commit(treeOf(1, 1, 1, 1))];
-    for (const { versions, parents } of given) {
-      const of = parents.map((parent) => commits[parent % commits.length] ?? '');
-      commits.push(history.commit(treeOf(...versions), ...new Set(of)));
-    }
-    return { history, base: commits[any % commits.length] ?? '', head: commits.at(-1) ?? '' };
-  });
+  /** A history with its last commit and any other, on a server that truncates long lists of files. */
+  const anyTwo = fc
+    .tuple(steps, fc.nat(20), fc.constantFrom(100_000, blocks * inABlock, inABlock))
+    .map(([given, any, maxTreeEntries]) => {
+      const history = createHistory({ maxTreeEntries });
+      const commits = [history.commit(treeOf(1, 1, 1, 1))];
+      for (const { versions, parents } of given) {
+        const of = parents.map((parent) => commits[parent % commits.length] ?? '');
+        commits.push(history.commit(treeOf(...versions), ...new Set(of)));
+      }
+      return { history, base: commits[any % commits.length] ?? '', head: commits.at(-1) ?? '' };
+    });
 
   test('are exactly those that differ, whatever was merged', async () => {
     await fc.assert(
@@ -92,7 +94,11 @@ describe('the files of a comparison', () => {
     const after = history.commit(treeOf(2, 1, 2, 1), before);
     const gitHub = gitHubOf(history);
     expect(namesOf(await filesBetween(gitHub, before, after)).size).toBe(2 * inABlock);
-    expect(gitHub.asked).toEqual(['compare/{base}...{head}', 'git/trees/{tree}', 'git/trees/{tree}']);
+    expect(gitHub.asked).toEqual([
+      'compare/{base}...{head}',
+      'git/trees/{tree} recursive',
+      'git/trees/{tree} recursive',
+    ]);
   });
 
   test('include a folder that became a file, a changed mode and a submodule', async () => {
@@ -123,12 +129,22 @@ describe('the files of a comparison', () => {
     expect(namesOf(await filesBetween(gitHub, 'one', 'two'))).toEqual(new Set(['a', 'a/b', 'run', 'engine']));
   });
 
-  test('are an error if GitHub truncates the list of files', async () => {
-    const history = createHistory({ maxTreeEntries: 4 * inABlock });
+  test('are an error if GitHub truncates the list of a single folder', async () => {
+    const history = createHistory({ maxTreeEntries: 1 });
     const before = history.commit(treeOf(1, 1, 1, 1));
     const after = history.commit(treeOf(2, 2, 2, 2), before);
-    await expect(filesBetween(gitHubOf(history), before, after)).rejects.toThrow(
-      /^GitHub lists only some of the files of the repository\. Name the files with `path` instead\.$/,
+    const gitHub = gitHubOf(history);
+    const truncated: GitHub = {
+      ...gitHub,
+      read: async (path, parameters) => {
+        const body = await gitHub.read(path, parameters);
+        return isObject(body) && String(body['sha']) !== before && String(body['sha']) !== after
+          ? { ...body, truncated: true }
+          : body;
+      },
+    };
+    await expect(filesBetween(truncated, before, after)).rejects.toThrow(
+      /^GitHub lists only some of the files of [0-3]\/\. Name the files with `path` instead\.$/,
     );
   });
 

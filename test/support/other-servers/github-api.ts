@@ -60,7 +60,7 @@ export async function startGitHubApi(options: GitHubApiOptions = {}): Promise<Gi
     if (from !== '') return found(history.comparison(from, to, perPage));
     const [, tree = ''] = /^git\/trees\/(.+)$/.exec(path) ?? [];
     // Any value makes it recursive: docs.github.com, "Get a tree".
-    return found(searchParams.has('recursive') ? history.gitTree(tree) : undefined);
+    return found(history.gitTree(tree, searchParams.has('recursive')));
   }
 
   const server: OtherServer = await startOtherServer(

@@ -43,9 +43,10 @@ export type History = ReturnType<typeof createHistory>;
 /** Commits with their files, and the responses of GitHub about them. */
 export function createHistory(limits: { readonly maxTreeEntries: number } = { maxTreeEntries }) {
   const commits = new Map<string, Commit>();
+  const folders = new Map<string, Tree>();
 
   /** The entries of a folder, and of those below it. An id stands for the content of a folder, as in git. */
-  const entriesOf = (tree: Tree, prefix = ''): readonly object[] => {
+  const entriesOf = (tree: Tree, recursive: boolean, prefix = ''): readonly object[] => {
     const below = new Map<string, Map<string, string>>();
     const entries: object[] = [];
     for (const [path, content] of tree) {
@@ -55,8 +56,9 @@ export function createHistory(limits: { readonly maxTreeEntries: number } = { ma
     }
     for (const [folder, content] of below) {
       const sha = idOf(JSON.stringify([...content].sort()));
+      folders.set(sha, content);
       entries.push({ path: prefix + folder, mode: '040000', type: 'tree', sha });
-      entries.push(...entriesOf(content, `${prefix}${folder}/`));
+      if (recursive) entries.push(...entriesOf(content, true, `${prefix}${folder}/`));
     }
     return entries;
   };
@@ -112,16 +114,13 @@ export function createHistory(limits: { readonly maxTreeEntries: number } = { ma
         files: difference(known(common).tree, known(head).tree).slice(0, maxCompared),
       };
     },
-    /** The root folder of a commit, with all below it. The list is cut at its limit. */
-    gitTree(id: string): object | undefined {
-      const tree = commits.get(id)?.tree;
+    /** A folder by its id, or the root folder of a commit. A recursive list is cut at its limit. */
+    gitTree(id: string, recursive: boolean): object | undefined {
+      const tree = commits.get(id)?.tree ?? folders.get(id);
       if (tree === undefined) return undefined;
-      const entries = entriesOf(tree);
-      return {
-        sha: id,
-        tree: entries.slice(0, limits.maxTreeEntries),
-        truncated: entries.length > limits.maxTreeEntries,
-      };
+      const entries = entriesOf(tree, recursive);
+      const max = recursive ? limits.maxTreeEntries : maxTreeEntries;
+      return { sha: id, tree: entries.slice(0, max), truncated: entries.length > max };
     },
   };
 }
