@@ -9,10 +9,13 @@ import type { RemoteService } from './connect.ts';
 
 type CheckedPath = Awaited<ReturnType<typeof checkLocks>>[number];
 
+/** A workspace may have so many locks that their list takes longer than this number of requests. */
+const maxSingle = 100;
+
 export async function checkLocks({ client, workspace, within }: RemoteService, paths: readonly LockPath[]) {
   const [owner, { items, incomplete }] = await Promise.all([
     client.getOwner(within()),
-    listOnPaths(client, workspace, paths, within()),
+    listOnPaths(client, workspace, paths, within(), maxSingle),
   ]);
   // A path may be locked, although the list lacks it.
   if (incomplete !== undefined) throw new CommandError(incomplete);

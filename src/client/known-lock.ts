@@ -116,7 +116,7 @@ export function namesLock(body: JsonObject): boolean {
 }
 
 /** The object itself, or the lock that it wraps. */
-export const lockIn = (body: JsonObject): JsonObject => (isObject(body['lock']) ? body['lock'] : body);
+export const lockIn = (body: JsonObject): JsonObject => [body['lock'], body['data']].find(isObject) ?? body;
 
 /** The current lock, from the body of a 409, 412 or 423. */
 function holderIn(response: ClientResponse): JsonObject | undefined {
@@ -148,8 +148,11 @@ function fenceIn(lock: JsonObject): number | undefined {
 
 const describesHolder = (body: JsonObject): boolean => ownerIn(body) !== undefined || endIn(body) !== undefined;
 
-const ownerIn = (lock: JsonObject): string | undefined =>
-  firstName(lock, 'owner', 'holder', 'locked_by') ?? nameIn(asObject(lock['owner'])['name']);
+/** A name, or a person with one. */
+const ownerIn = ({ owner, holder, locked_by, user }: JsonObject): string | undefined =>
+  [owner, holder, locked_by, user]
+    .map((one) => nameIn(one) ?? firstName(asObject(one), 'name', 'login', 'id'))
+    .find((name) => name !== undefined);
 
 /** Shows, where nothing else does, that a lock is later than ours. */
 const beginningIn = (lock: JsonObject): string | undefined =>

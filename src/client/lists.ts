@@ -78,19 +78,18 @@ const ownerIn = (response: ClientResponse): string | undefined => nameIn(objectI
 
 type Lists = Pick<ReturnType<typeof createLists>, 'listLocks'>;
 
-/** More paths are looked up in the list of all locks. */
-const maxSinglePaths = 8;
-
+/** More than `maxSingle` paths are looked up in the list of all locks, which some services send whatever is asked for. */
 export async function listOnPaths(
   client: Lists,
   workspace: WorkspaceId,
   paths: readonly LockPath[],
   within: CallLimits,
+  maxSingle = 8,
 ): Promise<List<KnownLock>> {
   const found = new Map<string, KnownLock>();
   let incomplete: string | undefined;
   const distinct = new Set<string>(paths);
-  const filters = distinct.size > maxSinglePaths ? [{}] : [...new Set(paths)].map((path) => ({ path }));
+  const filters = distinct.size > maxSingle ? [{}] : [...new Set(paths)].map((path) => ({ path }));
   await inParallel(filters, async (filter: LockFilter) => {
     const { items, incomplete: reason } = await client.listLocks({ workspace, filter }, within);
     incomplete ??= reason;

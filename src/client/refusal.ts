@@ -29,16 +29,18 @@ export const isOwnProblem = (response: ClientResponse, name = ''): boolean =>
   nameIn(objectIn(response)['type'])?.startsWith(problemTypePrefix + name) === true;
 
 /**
- * Whether a 409 means that an earlier request with the same Idempotency-Key is still running. If it names no lock, but
- * the key or a time to retry, this is assumed for a key that may have arrived before.
+ * Whether a 409 means that an earlier request with the same Idempotency-Key is still running. If it names neither that
+ * nor a lock, this is assumed only for a key that may have arrived before: for a new key, it would make no sense.
  */
 export function isStillRunning(response: ClientResponse, keyMayHaveArrived: boolean): boolean {
   if (response.status !== 409) return false;
-  if (isOwnProblem(response)) return isOwnProblem(response, 'request-in-progress');
-  if (!keyMayHaveArrived || namesHolder(response)) return false;
   const body = objectIn(response);
-  const text = `${nameIn(body['type'])} ${rawMessageOf(body)}`;
-  return headerOf(response, 'retry-after') !== undefined || /idempoten/i.test(text);
+  const type = nameIn(body['type']) ?? '';
+  if (isOwnProblem(response)) return isOwnProblem(response, 'request-in-progress');
+  if (namesHolder(response)) return false;
+  const message = `${type} ${rawMessageOf(body) ?? ''}`;
+  if (/idempoten/i.test(message) && /progress|running|outstanding|process|concurrent/i.test(message)) return true;
+  return keyMayHaveArrived && headerOf(response, 'retry-after') !== undefined;
 }
 
 /** The reason why a success is not the requested resource; undefined if it is. */

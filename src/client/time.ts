@@ -35,16 +35,23 @@ export function createServerClock(clock: Clock): ServerClock {
   };
 }
 
+/** Smaller numbers are seconds since 1970. In milliseconds, this one is in 1973. */
+const firstMilliseconds = 100_000_000_000;
+
+/** Smaller numbers are lifetimes of locks, or 0 for "never". In seconds, this one is in 1973. */
+const firstSeconds = 100_000_000;
+
 /** Date.parse finds a date in nearly every text with a number. A day alone says too little about an end. */
 const looksLikeDate = /^(\d{4}-\d\d-\d\d[T ]|(mon|tue|wed|thu|fri|sat|sun)\b)/i;
 
-/** Parses RFC 3339, and other dates that a server may send. */
+/** Parses RFC 3339, other dates that a server may send, or a number of seconds or milliseconds since 1970. */
 export function timestampIn(json: Json | undefined): Timestamp | undefined {
+  if (typeof json === 'number' && json < firstSeconds) return undefined;
+  if (typeof json === 'number') return timestamp(json < firstMilliseconds ? json * 1_000 : json);
   if (typeof json !== 'string' || !looksLikeDate.test(json)) return undefined;
   // A time without a zone would be parsed in the zone of this machine.
   const zoneless = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?$/.test(json);
-  const time = Date.parse(zoneless ? `${json}Z` : json);
-  return hasTimestamp(time) ? new Date(time).toISOString() : undefined;
+  return timestamp(Date.parse(zoneless ? `${json}Z` : json));
 }
 
 /**
@@ -58,6 +65,8 @@ export function dateOf(headers: IncomingHttpHeaders): number | undefined {
   const time = date + Number(age) * 1_000;
   return hasTimestamp(time) ? time : undefined;
 }
+
+const timestamp = (ms: number): Timestamp | undefined => (hasTimestamp(ms) ? new Date(ms).toISOString() : undefined);
 
 const lastYear = Date.UTC(10_000, 0, 1) - 1;
 

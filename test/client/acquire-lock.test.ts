@@ -50,6 +50,7 @@ describe('the request for a lock', () => {
   test.each([
     ['201 with the lock', json(201, ours, { etag: '"l1"' }), { ...stated, raw: ours }],
     ['200 with the lock in a wrapper', json(200, { lock: ours }, { etag: '"l1"' }), { ...stated, raw: ours }],
+    ['202 with the lock in data', json(202, { data: ours }, { etag: '"l1"' }), stated],
     ['an ETag in the body', json(201, { ...ours, etag: '"l1"' }), stated],
     ['an ETag other than the id', json(201, ours, { etag: '"v-9"' }), { ...stated, etag: '"v-9"' }],
     ['an ETag without quotes', json(201, ours, { etag: 'v9' }), { ...stated, etag: 'v9' }],
@@ -103,6 +104,7 @@ describe.each([409, 423])('a path held by another job, reported with %i', (statu
     ['the body itself', json(status, { message: 'Held', ...known }), { ...known, path: hero, type: undefined }],
     ['a body that is problem details', problem(status, { type: 'https://x/locked', owner: 'grace' }), grace],
     ['the name of the holder', json(status, { error: 'locked', locked_by: 'grace' }), grace],
+    ['a holder with a name', json(status, { holder: { name: 'grace' } }), grace],
     ['a problem without the lock', problem(status, { detail: 'Held.' }, { 'retry-after': '30' }), undefined, 30_000],
   ])('is recognized at once from %s', async (_, answer, its, retryAfterMs) => {
     const { result, client } = await acquire(answer, unmarked);

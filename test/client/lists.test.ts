@@ -197,8 +197,8 @@ describe('an entry of a list of locks', () => {
   test.each([
     ['the names of this service', { path: 'a', owner: 'ada', acquired_at: eleven, expires_at: `${ended}Z` }],
     ['the columns of the product', { path: 'a', locked_by: 'ada', since: eleven, expires: ended }],
-    ['an owner with a name', { path: 'a', owner: { name: 'ada' }, locked_at: eleven, expires: ended }],
-    ['the time of its creation', { path: 'a', owner: 'ada', created_at: eleven, expires: ended }],
+    ['times in seconds', { path: 'a', owner: { name: 'ada' }, locked_at: eleven, expires: 1772370000 }],
+    ['times in milliseconds', { path: 'a', user: 'ada', created_at: 1772362800000, expires_at: ended }],
     ['a wrapper', { lock: { path: 'a', owner: 'ada', ...times } }],
   ])('is read with %s', async (_, entry) => {
     const known = { acquired_at: '2026-03-01T11:00:00.000Z', expires_at: '2026-03-01T13:00:00.000Z' };
@@ -220,9 +220,10 @@ describe('an entry of a list of locks', () => {
     ['a fence string beyond the safe integers', { fence: '9007199254740993' }, { fence: undefined }],
     ['a hexadecimal fence', { fence: '0x11' }, { fence: undefined }],
     ['a negative fraction as fence', { fence: -1.5 }, { fence: undefined }],
-    ['a number as time', { expires_at: 1772370000 }, { expires_at: undefined }],
+    ['a number of seconds until the end', { expires: 3_600 }, { expires_at: undefined }],
     ['a day without a time', { expires_at: '2026-03-01' }, { expires_at: undefined }],
-    ['a time out of range', { expires_at: '+275760-09-13T00:00:00Z' }, { expires_at: undefined }],
+    ['0 for a lock without an end', { expires_at: 0 }, { expires_at: undefined }],
+    ['a time out of range', { expires_at: 1e300 }, { expires_at: undefined }],
     ['an owner with a line break', { owner: 'ada\n::error::x\u202e' }, { owner: 'ada ::error::x' }],
     ['a path with a control character', { path: 'a\u0000\nb' }, { path: 'a\ufffd\ufffdb' }],
     ['a member named __proto__', JSON.parse('{"__proto__":{"owner":"eve"}}'), { owner: undefined }],

@@ -80,6 +80,9 @@ async function releaseTargets(
     if (isForeign) {
       if (!isNamed) return undefined;
       if (one.kind === 'absent') return { path, result: 'not locked' };
+      if (one.kind === 'failed' && !isUnreadable(one.error)) {
+        return failedResult(path, one.error, false, { force, now });
+      }
       const text = `This job has no record of a lock on ${path}, and its holder cannot be determined: it was left alone.`;
       return { path, result: 'left alone', ...notOurs(text) };
     }

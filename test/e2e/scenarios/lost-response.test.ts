@@ -96,6 +96,12 @@ test.each<[string, Manner, Fate, Left]>([
     { warning: /may have been locked/, locks: 1 },
   ],
   [
+    'is left until its ttl expires, and reported, if the service has removed the key',
+    {},
+    forgetKeys,
+    { warning: /may have been locked/, locks: 1 },
+  ],
+  [
     'is not confused with that of another run if the service has removed the key',
     {},
     async (stage) => {

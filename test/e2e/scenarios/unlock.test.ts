@@ -1,3 +1,4 @@
+import { appendFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import type { Lock } from '../../../src/interface/resources.ts';
 import { type FaultProxy, isReleasing, type Passing, refusal } from '../../support/fault-proxy.ts';
@@ -5,6 +6,7 @@ import { fasterTime } from '../../support/preload.ts';
 import type { StepResult } from '../../support/runner/step.ts';
 import { checkOut } from '../scene.ts';
 import { atEveryRequest, lostResponse, type Met, manners, meetAt } from './faults.ts';
+import { ledgerOf } from './ledger.ts';
 import { locking, openStage, openWithProxy, type Stage, unlocking, useService } from './stage.ts';
 
 useService();
@@ -118,6 +120,18 @@ describe('an unlock of a path that the job never locked', () => {
     const result = await job.run(unlocking({ path: 'a\nb\nc', retries: '0' }));
     expect(result).toMatchObject({ conclusion: 'failure', outputs: { status: 'released', released: '["a","b"]' } });
     expect(await stage.locks()).toEqual([theirs]);
+  });
+
+  test('fails if neither the ledger nor the service says whose lock is there', async () => {
+    const { stage, proxy, job } = await openWithProxy();
+    const theirs = await stage.take(hero);
+    await job.run(locking('a'));
+    await appendFile(ledgerOf(job), '{"kind":"gran\n');
+    proxy.meet((passing) => (isListing(passing) ? { kind: 'answer', status: 500 } : undefined));
+    const result = await job.run(unlocking({ path: hero, retries: '0' }));
+    expect(result).toMatchObject({ conclusion: 'failure', outputs: { status: 'held', released: '[]' } });
+    expect(result.log).toContain('500');
+    expect(await stage.lockOn(hero)).toEqual(theirs);
   });
 });
 
