@@ -24,9 +24,6 @@ const pollMs = 100;
 /** The ttl of the locks is the actual limit. */
 const retries = 1_000;
 
-// The optimizing compilers would take several megabytes of memory. As options of Node, these would slow its start.
-setFlagsFromString('--no-turbofan --no-maglev');
-
 async function renew(task: RenewalTask): Promise<void> {
   const { connection, step, workspace, ttl, worker, cancels } = task;
   Object.assign(process.env, task.proxies);
@@ -38,6 +35,9 @@ async function renew(task: RenewalTask): Promise<void> {
   const client = connect({ ...connection, retries, requestTimeout }, task.origin, reporter, {
     marks: marksIn(ledger, recordInLedger, connection.baseUrl),
   });
+  // The optimizing compilers take several megabytes, and only thousands of single locks need them. As options of Node,
+  // these would slow its start.
+  if (task.leased.length > 0) setFlagsFromString('--no-turbofan --no-maglev');
   const now = (): string => new Date(client.serverNow()).toISOString();
   const time = { clock: steadyClock, sleep, random: Math.random };
   let cancelling: Promise<void> | undefined;

@@ -111,7 +111,7 @@ const shapes = {
    * it gives back.
    */
   'step-ended': { step: isString, at: isTime },
-  /** All locks of the step were renewed, except those on some paths. `expires_at` is their earliest expiry. */
+  /** All locks of the step were renewed, except those on some paths, and those lost before. `expires_at` is their earliest expiry. */
   renewed: { ...ofStep, expires_at: isTime, except: isOptional(isStringList) },
   /** Some locks of the step could not be renewed. The next `renewed` line supersedes this one. */
   unrenewed: { ...ofStep, reason: isString },

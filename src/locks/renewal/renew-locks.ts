@@ -66,12 +66,14 @@ function followLocks({ clock, sleep, follow, isWorkerGone, service, workspace, s
   );
   /** Those whose release was started, also if its result is unknown. */
   const released = new Set<LockPath>();
+  /** Those on whose path a lock was released that nothing identifies. */
+  const mayBeReleased = new Set<LockPath>();
   const ending = new AbortController();
   const cutOff = new AbortController();
   let isStopped = false;
   let end: RenewalEndReason | undefined;
 
-  const isHeld = ({ path }: Grant): boolean => kept.has(path) && !released.has(path);
+  const isHeld = ({ path }: Grant): boolean => kept.has(path) && !released.has(path) && !mayBeReleased.has(path);
 
   function readNewEntries(): void {
     try {
@@ -83,23 +85,24 @@ function followLocks({ clock, sleep, follow, isWorkerGone, service, workspace, s
 
   function readEntry(entry: Entry): void {
     if (entry.kind === 'releasing' || entry.kind === 'ended') {
-      if (isOurs(entry)) released.add(entry.path);
+      const isOurs = isAboutOurs(entry);
+      if (isOurs !== false) (isOurs ? released : mayBeReleased).add(entry.path);
     } else if (entry.kind === 'lease-ended') {
       for (const { path, lock } of kept.values()) if (lock.lease === entry.lease) released.add(path);
     } else if ('step' in entry && entry.step === step) {
       if (entry.kind === 'step-ended') isStopped = true;
       // Our own line. Without it, the next renewal records the loss.
       if (entry.kind === 'lost') kept.delete(entry.path);
-      // The lines before it are about earlier locks on the paths.
-      if (entry.kind === 'acquired') released.clear();
+      // Before this line, they were earlier locks on the paths.
+      if (entry.kind === 'acquired') mayBeReleased.clear();
     }
   }
 
-  /** Without a key, it is about a lock that was looked up or passed to a step. */
-  function isOurs(entry: Extract<Entry, { kind: 'releasing' | 'ended' }>): boolean {
+  /** Without a key, it is about a lock that was looked up or passed to a step. Undefined if that may be ours. */
+  function isAboutOurs(entry: Extract<Entry, { kind: 'releasing' | 'ended' }>): boolean | undefined {
     const grant = kept.get(entry.path);
     if (grant === undefined || entry.service !== service || entry.workspace !== workspace) return false;
-    return entry.key === undefined ? isSameLock(entry, grant.lock) !== false : entry.key === grant.key;
+    return entry.key === undefined ? isSameLock(entry, grant.lock) : entry.key === grant.key;
   }
 
   function endReason(): RenewalEndReason | undefined {

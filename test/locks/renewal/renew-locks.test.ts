@@ -332,6 +332,7 @@ describe('the renewal of locks', () => {
     ],
     ['stops after a release by key', [acquired, { ...unnamed, key: 'a' }], 'nothing-left'],
     ['stops after a release by id', [acquired, releasing('a')], 'nothing-left'],
+    ['stops after a release by id before the step had all its locks', [releasing('a'), acquired], 'nothing-left'],
     ['stops after a release by path alone', [acquired, unnamed], 'nothing-left'],
   ])('%s', async (_, ledger, end) => {
     await expect(renewing({ ledger })).resolves.toMatchObject({ end });
