@@ -34,8 +34,7 @@ export function readCandidates(
   const history = historyOf([...saved, ...entries]);
   const kinds = new Set(entries.flatMap((entry) => ('step' in entry && entry.step === step ? entry.kind : [])));
   const isComplete =
-    kinds.has('step-started') &&
-    (!hasRequested || kinds.has('intent') || kinds.has('lease')) &&
+    (!hasRequested || (kinds.has('step-started') && (kinds.has('intent') || kinds.has('lease')))) &&
     (kinds.has('acquired') || saved.length === 0);
   const error = problem ?? (isComplete ? undefined : `The ledger in ${file} lacks entries that this step wrote.`);
   const isDamaged = error !== undefined;

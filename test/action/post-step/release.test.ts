@@ -102,6 +102,10 @@ describe('the locks that a step must release', () => {
     ['no records are left', []],
     ['only the plan is left', [plan]],
   ])('are reported as unknown if %s', (_, entries) => {
-    expect(candidatesOf({ entries }).ledgerError).toMatch(/stay until their ttl expires\.$/);
+    expect(candidatesOf({ entries, hasRequested: true }).ledgerError).toMatch(/stay until their ttl expires\.$/);
+  });
+
+  test('are none without a ledger if the step has requested none', () => {
+    expect(candidatesOf({}).ledgerError).toBeUndefined();
   });
 });
