@@ -92,8 +92,8 @@ export function parseLockPath(text: string): Parsed<LockPath> {
 }
 
 /**
- * Parses a path to look up: only a new lock is refused for misleading characters. Composes the characters (NFC), and
- * refuses a path that needs any other correction.
+ * Parses the path of a lock that another service may have granted, with misleading characters. Composes the characters
+ * (NFC), and refuses a path that needs any other correction.
  */
 export function parseHeldPath(text: string): Parsed<LockPath> {
   const composed = compose(text);

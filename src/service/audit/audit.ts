@@ -1,3 +1,5 @@
+import { z } from '@hono/zod-openapi';
+import { parseJson } from '../contract/response.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
 
@@ -60,8 +62,12 @@ export async function readAudit({ read }: Pick<Storage, 'read'>, { limit }: { re
   const entries = rows.slice(0, limit).map((row) => ({
     ...row,
     at: asTimestamp(row.at),
-    // Only recordAudit() writes the column.
-    detail: JSON.parse(row.detail) as AuditEntry['detail'],
+    detail: parseDetail(row.detail),
   }));
   return { entries, isComplete: rows.length <= limit };
 }
+
+const detailSchema = z.record(z.string(), z.unknown());
+
+/** An entry that was inserted by hand must not make all others unreadable. */
+const parseDetail = (text: string): AuditEntry['detail'] => parseJson(detailSchema, text) ?? { unreadable: text };

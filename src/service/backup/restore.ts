@@ -79,13 +79,18 @@ async function load(input: Readable, db: Database, dialect: Dialect) {
 }
 
 async function* linesOf(text: AsyncIterable<string>): AsyncGenerator<string, undefined> {
-  let rest = '';
+  // A line may have megabytes, and arrives in pieces: they are joined once.
+  let begun: string[] = [];
   for await (const piece of text) {
-    const lines = (rest + piece).split('\n');
-    rest = lines.pop() ?? '';
+    const [end = '', ...lines] = piece.split('\n');
+    begun.push(end);
+    const rest = lines.pop();
+    if (rest === undefined) continue;
+    yield begun.join('');
     yield* lines;
+    begun = [rest];
   }
-  if (rest !== '') yield rest;
+  if (begun.some((piece) => piece !== '')) yield begun.join('');
 }
 
 function parseHeader(line: string): Header {

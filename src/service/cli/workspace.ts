@@ -167,7 +167,7 @@ const workspaceRemove = defineStorageCommand({
     const removal = await removeWorkspaceInBatches(storage, operatorActor(), id);
     if (removal.kind === 'locked') {
       throw new CommandError(
-        `The workspace "${id}" was not removed: it has ${pluralize(removal.locks, 'active lock')}. Wait until they expire, or release them with "workspace-service lock release --force".`,
+        `The workspace "${id}" was not removed: it has ${pluralize(removal.locks, 'active lock')}. Wait until they expire, or release them with "workspace-service lock release PATH --force --reason TEXT".`,
       );
     }
     if (removal.kind === 'unknown') throw new CommandError(`The workspace "${id}" was removed meanwhile.`);

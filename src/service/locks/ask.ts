@@ -87,8 +87,7 @@ async function ask(
     ...{ owner: bearer.owner, origin: null, note, urgency: defaultUrgency, requestId: id, presentMs: askKeptMs },
   };
   await joinLine(db, now, [request]);
-  const queue = await listQueue({ read: db, now }, key, Number.MAX_SAFE_INTEGER);
-  const asked = queue.find(({ waitId }) => waitId === id);
+  const [asked] = await listQueue({ read: db, now }, key, id);
   if (asked === undefined) throw tooManyWaits();
   return withoutWaitId(asked);
 }

@@ -99,13 +99,13 @@ export type QueuedRequest = Awaited<ReturnType<typeof listQueue>>[number];
 
 const maxListed = 1_000;
 
-/** The requests that wait in the line of a path, in their order. */
+/** The requests that wait in the line of a path, in their order, or only one of them. */
 export async function listQueue(
   { read, now }: Pick<Storage, 'read' | 'now'>,
   { workspace, path }: LockKey,
-  limit = maxListed,
+  waitId?: string,
 ) {
-  const rows = await read
+  const line = read
     .selectFrom('wait_paths as line')
     .innerJoin('waits', 'waits.id', 'line.wait_id')
     .where('line.workspace_id', '=', workspace)
@@ -113,12 +113,11 @@ export async function listQueue(
     .where(isPresent(now))
     .select(['waits.id as waitId', 'line.path', 'owner', 'origin', 'note', 'since', 'urgency'])
     .select(sql<number | null>`case when kind = 'kept' then present_until end`.as('kept_until'))
-    .orderBy('line.rank')
-    .orderBy('waits.id')
-    .limit(limit)
-    .execute();
-  return rows.map(({ since, urgency, kept_until, ...shown }, index) => ({
-    ...{ ...shown, position: index + 1, since: asTimestamp(since), priority: priorityOf(urgency) },
+    .select(sql<number>`row_number() over (order by line.rank, waits.id)`.as('position'));
+  const queue = read.selectFrom(line.as('line')).selectAll().orderBy('position').limit(maxListed);
+  const rows = await (waitId === undefined ? queue : queue.where('waitId', '=', waitId)).execute();
+  return rows.map(({ since, urgency, kept_until, position, ...shown }) => ({
+    ...{ ...shown, position: Number(position), since: asTimestamp(since), priority: priorityOf(urgency) },
     ...(kept_until !== null && { kept_until: asTimestamp(kept_until) }),
   }));
 }

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { TargetCheck } from '../outbound/target.ts';
 import type { HookEventOccurrence } from '../outbox/event.ts';
-import { endClaim } from '../runtime/claim.ts';
+import { claimMs, endClaim } from '../runtime/claim.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import { startWorker, type WorkerOptions } from '../runtime/worker.ts';
 import type { Storage } from '../storage/storage.ts';
@@ -60,7 +60,7 @@ export function startDeliveries({ pollMs, onError, options, ...parts }: Delivery
 }
 
 /** An attempt ends long before its claim, which is not renewed. */
-const defaultOptions = { timeoutMs: 15_000, schedule: nextAttemptAfter };
+const defaultOptions = { timeoutMs: claimMs / 2, schedule: nextAttemptAfter };
 
 /** Makes one attempt at a claimed delivery and records its result. Undefined if the attempt does not count. */
 export async function runDelivery(
@@ -69,11 +69,10 @@ export async function runDelivery(
   stopping: AbortSignal,
   { timeoutMs, schedule } = defaultOptions,
 ): Promise<DeliveryEnd | undefined> {
-  // Only recordEvents() writes the column.
-  const event = JSON.parse(delivery.event) as HookEventOccurrence;
-  const request = deliveryRequest(delivery.hook, event, new Date(delivery.claimedAt));
-  const result = await deliver(request, { check: targets, timeoutMs, signal: stopping });
-  const end = endOf(result, delivery, schedule);
+  const event = eventIn(delivery);
+  const request = event && deliveryRequest(delivery.hook, event, new Date(delivery.claimedAt));
+  const limits = { check: targets, timeoutMs, signal: stopping };
+  const end = request === undefined ? damaged : endOf(await deliver(request, limits), delivery, schedule);
   if (end === undefined) {
     await endClaim(storage, 'deliveries', delivery);
     return undefined;
@@ -94,6 +93,18 @@ export async function runDelivery(
     );
   }
   return end;
+}
+
+const damaged: DeliveryEnd = { kind: 'given-up', reason: 'The delivery is damaged in the database.' };
+
+/** Undefined if it is damaged. The later deliveries with its key must not wait for it. */
+function eventIn({ event }: ClaimedDelivery): HookEventOccurrence | undefined {
+  try {
+    // Only recordEvents() writes the column.
+    return JSON.parse(event) as HookEventOccurrence;
+  } catch {
+    return undefined;
+  }
 }
 
 /**

@@ -51,7 +51,7 @@ describe('workspace remove', () => {
     const { code, stderr } = await run('workspace', 'remove', 'sample');
     expect(code).toBe(1);
     expect(stderr).toContain(
-      'The workspace "sample" was not removed: it has 1 active lock. Wait until they expire, or release them with "workspace-service lock release --force".',
+      'The workspace "sample" was not removed: it has 1 active lock. Wait until they expire, or release them with "workspace-service lock release PATH --force --reason TEXT".',
     );
     expect((await ask('DELETE', '/workspaces/sample/locks/Content%2FHeld.uasset')).status).toBe(204);
   });

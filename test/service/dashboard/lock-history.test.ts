@@ -58,6 +58,25 @@ describe('the lock history of a workspace', () => {
     }
   });
 
+  test('keeps the filter on every page, and in the file', async () => {
+    const workspace = await service.workspace();
+    await seedHistory(workspace, 120, 'p/');
+    const linksIn = (text: string) =>
+      [...text.matchAll(/href="([^"]*locks\/history[^"]*before=[^"]*)"/g)].map(([, href = '']) =>
+        href.replaceAll('&amp;', '&'),
+      );
+    const first = await reader.get(historyOf(workspace, '?before=2100-01-01'));
+    const [file, second = ''] = linksIn(first.text);
+    const { text } = await reader.get(second);
+    expect(rowsIn(text)).toHaveLength(50);
+    expect(linksIn(text)).toEqual([
+      file,
+      historyOf(workspace, '?before=2100-01-01'),
+      expect.stringContaining('after='),
+    ]);
+    expect((await reader.get(file ?? '')).text.trim().split('\r\n')).toHaveLength(1 + 120);
+  });
+
   test('rejects invalid filters instead of showing everything', async () => {
     const workspace = await service.workspace();
     for (const search of ['?before=yesterday', '?before=2026-02-31', '?before=1', '?path=%00', '?path=%ff']) {

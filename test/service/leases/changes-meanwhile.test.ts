@@ -28,7 +28,7 @@ describe.each(databaseKinds)('changes during requests for a lease, on $name', (k
   const storage = sharedStorage(kind, { workspaces: ['game'] });
   const pathOf = (path: string) => valueIn(parseLockPath(path));
   const upToDate: Compared = { latest: 'refuse', outdated: [], as_of: null };
-  const options = { quota: noQuota, keyOf: (workspace: string, path: string) => ({ workspace, path }) };
+  const options = { quota: noQuota };
 
   const requestOf = (id: string, paths: readonly string[], count?: number): LeaseRequest => ({
     ...{ workspace: 'game', id, bearer: bearerOf('ada'), origin: null, fingerprint: 'same', note: null },

@@ -15,6 +15,7 @@ const pageSize = 50;
 const filterSchema = z.object({
   path: plainText.optional(),
   before: z.string().transform(parsedBy(parsePosition)).optional(),
+  after: z.string().transform(parsedBy(parsePosition)).optional(),
 });
 
 const filterNames = ['path', 'before'] as const;
@@ -30,13 +31,15 @@ export function addLockHistoryPages(site: Site): void {
   addWorkspacePage(site, '/locks/history', 'locks:read', async (call) => {
     const { id } = call.workspace;
     const filter = queryOf(call, ...filterNames);
-    const { periods, next } = await readLockHistory(storage, { ...queryFor(id, filter), limit: pageSize });
+    const { after } = queryOf(call, 'after');
+    const query = { ...queryFor(id, { ...filter, after }), limit: pageSize };
+    const { periods, next } = await readLockHistory(storage, query);
     const rows = periods.map((period) => periodRow(period, call.now, id));
     const main = html`${historyFilter(id, filter)}
       ${rows.length === 0 ? empty('There are no such entries.', 'Locks that are taken, released or expire appear here.') : htmlTable(rows)}
       ${pageLinks(
-        filter.before === '' ? undefined : urls.history(id, { ...filter, before: '' }),
-        next && urls.history(id, { ...filter, before: cursorOf(next) }),
+        after === '' ? undefined : urls.history(id, filter),
+        next && urls.history(id, { ...filter, after: cursorOf(next) }),
       )}`;
     const actions = html`
       ${buttonLink(urls.locks(id), 'Locks held now')}
@@ -89,10 +92,12 @@ async function historyFile(storage: Site['storage'], query: Omit<HistoryQuery, '
   }
 }
 
-function queryFor(workspace: string, filter: Filter): Omit<HistoryQuery, 'limit'> {
+/** `after` is the end of the previous page. */
+function queryFor(workspace: string, filter: Filter & { readonly after?: string }): Omit<HistoryQuery, 'limit'> {
   // Forms also send empty fields.
   const given = Object.fromEntries(Object.entries(filter).filter(([, text]) => text !== ''));
-  return { workspace, ...parseRequestPart(filterSchema, given) };
+  const { path, before, after = before } = parseRequestPart(filterSchema, given);
+  return { workspace, path, before: after };
 }
 
 const historyFilter = (workspace: string, filter: Filter): Markup =>
