@@ -34,7 +34,7 @@ export const runFlags = {
   ttl: withDefault('DURATION', 'how long the locks last if this process or its network dies', parseTtl, '5m'),
   grace: withDefault(
     'DURATION',
-    'time between SIGTERM and SIGKILL if a lock is lost',
+    'time between SIGTERM and SIGKILL if a lock is lost, and before processes that the command leaves behind are ended',
     parseDurationBetween({ seconds: 1 }, { seconds: 3_600 }),
     '10s',
   ),

@@ -90,7 +90,9 @@ export function startChild(
       const deadline = performance.now() + graceMs;
       if (hasLeft()) await sleep(pollMs);
       if (!hasLeft()) return;
-      report('The command has ended, but processes that it has started have not. Waiting for them.');
+      report(
+        'The command has ended, but processes that it has started have not. Waiting for --grace, then ending them.',
+      );
       while (hasLeft() && performance.now() < deadline) await sleep(pollMs);
       if (hasLeft()) await stop(graceMs);
     },

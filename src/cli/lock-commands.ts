@@ -10,8 +10,8 @@ import { runFlags, takeFlags } from './acquire-flags.ts';
 import { allowHttp, defineRemoteCommand, variables } from './connect.ts';
 
 /**
- * The `lock` commands. Most of their work is loaded when they run: people, jobs and pushes wait for them, and loading
- * takes longer than the work.
+ * The `lock` commands. Most of their work is loaded when they run: people and jobs wait for them, and loading takes
+ * longer than the work.
  */
 
 const pathsHelp = 'Paths are relative to the root of the repository.';
