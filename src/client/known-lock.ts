@@ -115,8 +115,12 @@ export function namesLock(body: JsonObject): boolean {
   return firstName(lock, 'path', 'id', 'lock_id') !== undefined || describesHolder(lock);
 }
 
-/** The object itself, or the lock that it wraps. */
-export const lockIn = (body: JsonObject): JsonObject => [body['lock'], body['data']].find(isObject) ?? body;
+/** The object itself, or the lock that it wraps. A lock may have data of its own. */
+export function lockIn(body: JsonObject): JsonObject {
+  const { lock, data } = body;
+  if (isObject(lock)) return lock;
+  return isObject(data) && firstName(body, 'path', 'id', 'lock_id') === undefined ? data : body;
+}
 
 /** The current lock, from the body of a 409, 412 or 423. */
 function holderIn(response: ClientResponse): JsonObject | undefined {

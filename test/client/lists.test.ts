@@ -200,6 +200,7 @@ describe('an entry of a list of locks', () => {
     ['times in seconds', { path: 'a', owner: { name: 'ada' }, locked_at: eleven, expires: 1772370000 }],
     ['times in milliseconds', { path: 'a', user: 'ada', created_at: 1772362800000, expires_at: ended }],
     ['a wrapper', { lock: { path: 'a', owner: 'ada', ...times } }],
+    ['data of its own', { path: 'a', owner: 'ada', ...times, data: { color: 'red' } }],
   ])('is read with %s', async (_, entry) => {
     const known = { acquired_at: '2026-03-01T11:00:00.000Z', expires_at: '2026-03-01T13:00:00.000Z' };
     expect(await read(entry)).toMatchObject({ path: 'a', owner: 'ada', ...known });

@@ -68,7 +68,7 @@ async function releaseTargets(
   }
 
   /** For a pattern, paths without a known holder are left out. */
-  async function releaseFound({ path, isNamed, isForeign = false }: UnlockTarget): Promise<PathResult | undefined> {
+  async function releaseFound({ path, isNamed, isForeign, mayBeOurs }: UnlockTarget): Promise<PathResult | undefined> {
     const together = find(path);
     // The list of many paths may be incomplete. The lock may then be of another run.
     const isLeftOut = together.kind === 'unknown' && others.length > 1 && !isForeign;
@@ -80,7 +80,7 @@ async function releaseTargets(
     if (isForeign) {
       if (!isNamed) return undefined;
       if (one.kind === 'absent') return { path, result: 'not locked' };
-      if (one.kind === 'failed' && !isUnreadable(one.error)) {
+      if (mayBeOurs && one.kind === 'failed' && !isUnreadable(one.error)) {
         return failedResult(path, one.error, false, { force, now });
       }
       const text = `This job has no record of a lock on ${path}, and its holder cannot be determined: it was left alone.`;
@@ -116,6 +116,8 @@ interface UnlockTarget {
   readonly isNamed: boolean;
   /** Any lock on the path is left alone: it is of another job, or may be. Patterns release only locks of this job. */
   readonly isForeign?: boolean;
+  /** The missing part of a damaged ledger may be about the path. */
+  readonly mayBeOurs?: boolean;
 }
 
 /** Resolves the inputs to targets, before the first request. */
@@ -157,8 +159,8 @@ export function resolveFromLedger(
 ): UnlockTarget {
   const lock = held.get(path);
   if (lock !== undefined) return { path, own: { ...lock, mayBeReleased: lock.mayBeReleased || damaged }, isNamed };
-  // The missing part of a damaged ledger may be about this path.
-  return { path, isNamed, isForeign: !isNamed || planned.has(path) || damaged };
+  const isForeign = !isNamed || planned.has(path);
+  return { path, isNamed, isForeign: isForeign || damaged, ...(damaged && !isForeign && { mayBeOurs: true }) };
 }
 
 type Found = Exclude<LookupResult, { readonly kind: 'failed' }>;

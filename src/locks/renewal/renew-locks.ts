@@ -91,9 +91,11 @@ function followLocks({ clock, sleep, follow, isWorkerGone, service, workspace, s
       for (const { path, lock } of kept.values()) if (lock.lease === entry.lease) released.add(path);
     } else if ('step' in entry && entry.step === step) {
       if (entry.kind === 'step-ended') isStopped = true;
+      // The lines before it are about earlier locks, and some services give their ids and ETags again.
+      if (entry.kind === 'step-started') released.clear();
       // Our own line. Without it, the next renewal records the loss.
       if (entry.kind === 'lost') kept.delete(entry.path);
-      // Before this line, they were earlier locks on the paths.
+      // Until then, the step waited for earlier locks on its paths.
       if (entry.kind === 'acquired') mayBeReleased.clear();
     }
   }

@@ -45,7 +45,7 @@ describe('the target of an unlocked path', () => {
       'may be the lock of someone else if it may be missing from a damaged ledger',
       true,
       { ...empty, damaged: true },
-      { path, isForeign: true },
+      { path, isForeign: true, mayBeOurs: true },
     ],
   ])('%s', (_, isNamed, jobLocks, target) => {
     expect(resolveFromLedger(path, isNamed, jobLocks)).toEqual({ isNamed, ...target });

@@ -318,6 +318,7 @@ describe('the renewal of locks', () => {
   });
 
   const acquired: Entry = { kind: 'acquired', ...place, step: 's', at: iso(0) };
+  const started: Entry = { kind: 'step-started', step: 's', at: iso(0) };
   const unnamed = { kind: 'releasing', ...addressOf('a'), at: iso(0) } as const;
 
   test.each<[string, readonly Entry[], RenewalEndReason]>([
@@ -332,7 +333,12 @@ describe('the renewal of locks', () => {
     ],
     ['stops after a release by key', [acquired, { ...unnamed, key: 'a' }], 'nothing-left'],
     ['stops after a release by id', [acquired, releasing('a')], 'nothing-left'],
-    ['stops after a release by id before the step had all its locks', [releasing('a'), acquired], 'nothing-left'],
+    [
+      'stops after a release by id before the step had all its locks',
+      [started, releasing('a'), acquired],
+      'nothing-left',
+    ],
+    ['continues after the release of an earlier lock with the same id', [releasing('a'), started, acquired], 'stopped'],
     ['stops after a release by path alone', [acquired, unnamed], 'nothing-left'],
   ])('%s', async (_, ledger, end) => {
     await expect(renewing({ ledger })).resolves.toMatchObject({ end });
