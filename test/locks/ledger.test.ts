@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type Entry, readEntry } from '../../src/locks/ledger/entry.ts';
 import { historyOf, readJobLocks } from '../../src/locks/ledger/history.ts';
-import { type Ledger, ledgerFile, openLedger } from '../../src/locks/ledger/ledger.ts';
+import { type Ledger, ledgerFile, marksIn, openLedger } from '../../src/locks/ledger/ledger.ts';
 import { lockPath, workspaceId } from '../client/test-client.ts';
 import { leaveOut } from '../support/left-out.ts';
 import { folderOfTests } from '../support/temporary-folder.ts';
@@ -102,6 +102,15 @@ describe('the ledger file', () => {
       problem: `8 lines of the ledger in ${ledger.file} cannot be read.`,
     });
   });
+});
+
+test('the marks of a service are those of no other one', () => {
+  const ledger = freshLedger();
+  const [ours, other] = [place.service, 'https://other.example.com/v1'].map((service) =>
+    marksIn(ledger, ledger.append, service),
+  );
+  ours?.write();
+  expect([ours?.read(), other?.read()]).toEqual([true, false]);
 });
 
 describe('readEntry', () => {

@@ -105,7 +105,7 @@ describe('the locks that a step must release', () => {
     expect(candidatesOf({ entries, hasRequested: true }).ledgerError).toMatch(/stay until their ttl expires\.$/);
   });
 
-  test('are none without a ledger if the step has requested none', () => {
+  test('need no ledger if the step has requested nothing', () => {
     expect(candidatesOf({}).ledgerError).toBeUndefined();
   });
 });

@@ -100,7 +100,7 @@ describe.each(databaseKinds)('a place in line, on $name', (kind) => {
     await storage.commit('global', (db) => db.deleteFrom('waits').execute());
   }, 60_000);
 
-  test('is listed with its priority, each level of which counts as five minutes of waiting', async () => {
+  test('is listed with its priority: each level counts as five minutes of waiting', async () => {
     const waits = ([5, 3, 1] as const).map((urgency) => waitRequest(`u${urgency}`, { urgency, paths: ['p'] }));
     await storage.commit({ workspace }, (db) => joinLine(db, storage.now, waits));
     const priorities = async () => (await listQueue(storage, { workspace, path: 'p' })).map(({ priority }) => priority);
