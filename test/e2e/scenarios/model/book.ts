@@ -60,8 +60,9 @@ export function openBook(accounts: readonly Account[]) {
         const known = account.counted.find((lock) => lock.id === id);
         if (known === undefined && account.origin !== origin) continue;
         account.counted = account.counted.filter((lock) => lock.id !== id);
-        const { step, autoRelease = false, renewed = false } = known ?? {};
-        account.broken.push({ path, id, step, certain: autoRelease, renewed, unlocked: false });
+        const { step, autoRelease = false, renewed = false, unlockBegun = false } = known ?? {};
+        const certain = autoRelease && !unlockBegun;
+        account.broken.push({ path, id, step, certain, renewed, unlocked: unlockBegun });
       }
     },
   };

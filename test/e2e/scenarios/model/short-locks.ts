@@ -95,6 +95,12 @@ export function watchShortLocks(stage: Stage, book: Book) {
         if (unkept.get(lock.id)?.until === undefined) unkept.set(lock.id, { lock, until });
       }
     },
+    /** Marks locks that may no longer be renewed, such as those that a step has begun to release. */
+    mayEnd(locks: readonly Lock[]): void {
+      for (const lock of locks.filter(isShort)) {
+        if (!unkept.has(lock.id)) unkept.set(lock.id, { lock, until: undefined });
+      }
+    },
     /** Resolves when all locks that are not renewed have expired. */
     async ended(): Promise<void> {
       const pending = async (): Promise<number> => {

@@ -216,6 +216,8 @@ export async function openWorld(options: WorldOptions) {
       const after = await stage.locks();
       const passed = proxy.passed.slice(from);
       settleUnlock({ account, paths, naming, before, after, passed, result, calm, showsOrigin: !looksAlike }, book);
+      const begun = account.counted.filter(({ unlockBegun }) => unlockBegun);
+      short.mayEnd(after.filter(({ id }) => begun.some((lock) => lock.id === id)));
     },
     /** One job waits for a lock of the other, may be canceled and end, which the proxy hides, and the other job ends. */
     async waitFor(
