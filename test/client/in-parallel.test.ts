@@ -1,5 +1,6 @@
+import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
-import { inParallel } from '../../src/client/in-parallel.ts';
+import { createSemaphore, inParallel } from '../../src/client/in-parallel.ts';
 
 test('an error ends the work once what has begun has ended, and nothing else begins', async () => {
   const { promise: failing, reject } = Promise.withResolvers<void>();
@@ -24,4 +25,15 @@ test('an error ends the work once what has begun has ended, and nothing else beg
   resolve();
   expect(await outcome).toBe(`failed after ${atOnce - 1} others`);
   expect(begun).toHaveLength(atOnce);
+});
+
+test('a place that was waited for leaves no listener on the signal', async () => {
+  const enter = createSemaphore(1);
+  const { signal } = new AbortController();
+  const release = await enter(signal);
+  const waiting = enter(signal);
+  expect(getEventListeners(signal, 'abort')).toHaveLength(1);
+  release?.();
+  (await waiting)?.();
+  expect(getEventListeners(signal, 'abort')).toHaveLength(0);
 });

@@ -172,6 +172,17 @@ describe.each(databaseKinds)('the outbox on $name', (kind) => {
     expect(due).toEqual([...lines].map(([first]) => first?.sequence));
   });
 
+  const measured = async (): Promise<readonly (number | undefined)[]> => {
+    const metrics = createMetrics();
+    await measureBacklogs(storage, metrics);
+    const gauges = [await metrics.mostWaiting.get(), await metrics.droppedEvents.get()];
+    return gauges.map(({ values: [first] }) => first?.value);
+  };
+
+  test('without hooks, no delivery is measured as waiting or dropped', async () => {
+    expect(await measured()).toEqual([0, 0]);
+  });
+
   const overviewOf = async (hook: string) => (await listHooks(storage.read, 'game')).find(({ id }) => id === hook);
 
   test('drops and counts events for a hook with a full queue, while other hooks get them', async () => {
@@ -187,10 +198,7 @@ describe.each(databaseKinds)('the outbox on $name', (kind) => {
     expect(await waitingFor(empty)).toHaveLength(2);
     expect(await overviewOf(full)).toMatchObject({ pending_deliveries: maxWaitingDeliveries, dropped_events: 2 });
     expect((await overviewOf(empty))?.dropped_events).toBe(0);
-    const metrics = createMetrics();
-    await measureBacklogs(storage, metrics);
-    const measured = [await metrics.mostWaiting.get(), await metrics.droppedEvents.get()];
-    expect(measured.map(({ values: [first] }) => first?.value)).toEqual([maxWaitingDeliveries, 2]);
+    expect(await measured()).toEqual([maxWaitingDeliveries, 2]);
 
     // New events are recorded as soon as there is room.
     await settle(await claim(), { kind: 'delivered' });
