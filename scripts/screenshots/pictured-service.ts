@@ -46,7 +46,7 @@ export async function withPicturedService(
     storage,
     git,
     dataFolder: folder,
-    targets: createTargetCheck({ allowedNetworks: [] }),
+    targets: createTargetCheck([]),
     metrics: createMetrics(),
     log: pino({ level: 'silent' }),
     host: '127.0.0.1',

@@ -102,7 +102,7 @@ export async function startTestService(kind: DatabaseKind, options: RunningServi
     storage,
     git: createGit({ dataFolder: data.folder, allowFile: allowFileRemotes, environment }),
     dataFolder: data.folder,
-    targets: createTargetCheck({ allowedNetworks: allowedNetworks.map(cidr), resolve }),
+    targets: createTargetCheck(allowedNetworks.map(cidr), resolve),
     metrics,
     log: pino({ level: 'debug' }, { write: (line: string) => lines.push(line) }),
     ...{ host: '127.0.0.1', port: 0, allowFileRemotes },

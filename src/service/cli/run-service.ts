@@ -117,7 +117,7 @@ async function startInstance({ settings, ...context }: ServeContext): Promise<Se
       dataFolder: data,
       freeDisk,
       allowFileRemotes: settings.allowFileRemotes || dev,
-      targets: createTargetCheck({ allowedNetworks }),
+      targets: createTargetCheck(allowedNetworks),
       trustedProxies: trustedProxy,
       publicUrl: (port) => publicUrlOf(settings, port),
     });

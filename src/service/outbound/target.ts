@@ -18,10 +18,9 @@ export async function checkTarget(
 ): Promise<Parsed<URL>> {
   const target = parseTarget(text);
   if (!target.ok) return target;
-  const addresses = await check
-    .addressesOf(target.value.hostname, group, AbortSignal.timeout(resolveWithinMs))
-    .catch(() => undefined);
-  if (addresses !== undefined) return checkTargetAddresses(target.value, addresses, check);
+  const signal = AbortSignal.timeout(resolveWithinMs);
+  const checked = await check(target.value, group, signal).catch(() => undefined);
+  if (checked !== undefined) return checked.ok ? target : checked;
   if (target.value.protocol === 'https:') return target;
   return refused(
     `The name of ${target.value.origin} could not be resolved, so it may be outside the allowed networks. Use https, or try again later.`,
@@ -53,67 +52,48 @@ export function parseTarget(text: string): Parsed<URL> {
   return accepted(url);
 }
 
-/** Checks the addresses of the target. All of them must be allowed, because any may be used. */
-function checkTargetAddresses(target: URL, addresses: IpAddresses, check: TargetCheck): Parsed<URL> {
-  const verdicts = addresses.map(check.checkAddress);
-  const forbidden = verdicts.find((verdict) => verdict.kind === 'refused');
-  if (forbidden !== undefined) {
-    return refused(
-      `${target.origin} leads to ${forbidden.addressKind}. Requests go to public addresses, and into the networks that the operator of the service allows (--allow-hook-network).`,
-    );
-  }
-  if (target.protocol === 'https:' || verdicts.every(({ kind }) => kind === 'allowed')) return accepted(target);
-  return refused(
-    `${target.origin} does not encrypt, and is not inside a network that the operator of the service allows (--allow-hook-network): use https.`,
-  );
-}
-
 /** Returns all addresses of a name. Rejects or returns none if the name does not resolve. */
 export type Resolve = (hostname: string) => Promise<readonly string[]>;
 
 type IpAddresses = readonly [string, ...string[]];
 
-type AddressVerdict =
-  | { readonly kind: 'public' }
-  | { readonly kind: 'allowed' }
-  | { readonly kind: 'refused'; readonly addressKind: string };
+/**
+ * Returns the addresses of the target. All of them must be allowed, because any may be used. Rejects if its name does not
+ * resolve. Slow lookups delay only those of the same group, such as the webhooks of one workspace.
+ */
+export type TargetCheck = (target: URL, group: string, signal: AbortSignal) => Promise<Parsed<IpAddresses>>;
 
-interface Settings {
-  /** Networks that the operator allows in addition to public addresses. */
-  readonly allowedNetworks: readonly Cidr[];
-  readonly resolve?: Resolve;
-}
-
-export type TargetCheck = ReturnType<typeof createTargetCheck>;
-
-export function createTargetCheck({ allowedNetworks, resolve = systemResolve }: Settings) {
+/** `allowedNetworks`: those that the operator allows in addition to public addresses. */
+export function createTargetCheck(allowedNetworks: readonly Cidr[], resolve: Resolve = systemResolve): TargetCheck {
   const limit = limitParallel({ max: maxLookups, maxPerKey: maxLookupsOfGroup });
-  return {
-    /**
-     * Resolves the host of a URL. For an IP address, returns the address itself. Rejects if there are none. Slow
-     * lookups delay only those of the same group, such as the webhooks of one workspace.
-     */
-    async addressesOf(hostname: string, group: string, signal: AbortSignal): Promise<IpAddresses> {
-      const literal = addressInHost(hostname);
-      if (literal !== undefined) return [literal];
-      const found = limit(group, async () => {
-        signal.throwIfAborted();
-        return resolve(hostname);
-      });
-      const [first, ...others] = await unlessAborted(found, signal);
-      if (first === undefined) throw Object.assign(new Error('The name has no address.'), { code: 'ENOTFOUND' });
-      return [first, ...others];
-    },
-    checkAddress(text: string): AddressVerdict {
-      const address = parseIpAddress(text);
-      if (address === undefined) return { kind: 'refused', addressKind: 'something that is not an address' };
-      const reached = reachedAddress(address);
-      if (allowedNetworks.some((network) => isInside(address, network) || isInside(reached, network))) {
-        return { kind: 'allowed' };
-      }
-      const addressKind = specialKindOf(reached);
-      return addressKind === undefined ? { kind: 'public' } : { kind: 'refused', addressKind };
-    },
+
+  async function addressesOf(hostname: string, group: string, signal: AbortSignal): Promise<IpAddresses> {
+    const literal = addressInHost(hostname);
+    if (literal !== undefined) return [literal];
+    const found = limit(group, async () => {
+      signal.throwIfAborted();
+      return resolve(hostname);
+    });
+    const [first, ...others] = await unlessAborted(found, signal);
+    if (first === undefined) throw Object.assign(new Error('The name has no address.'), { code: 'ENOTFOUND' });
+    return [first, ...others];
+  }
+
+  const isAllowed = (address: IpAddress): boolean =>
+    allowedNetworks.some((network) => isInside(address, network) || isInside(reachedAddress(address), network));
+
+  return async ({ hostname, origin, protocol }, group, signal) => {
+    const addresses = await addressesOf(hostname, group, signal);
+    const others = addresses.map(parseIpAddress).filter((address) => address === undefined || !isAllowed(address));
+    if (!others.every((address) => address !== undefined && isPublic(reachedAddress(address)))) {
+      return refused(
+        `${origin} leads to an address that is not public. Requests go to public addresses, and into the networks that the operator of the service allows (--allow-hook-network).`,
+      );
+    }
+    if (protocol === 'https:' || others.length === 0) return accepted(addresses);
+    return refused(
+      `${origin} does not encrypt, and is not inside a network that the operator of the service allows (--allow-hook-network): use https.`,
+    );
   };
 }
 
@@ -145,15 +125,10 @@ const globalUnicast = cidr('2000::/3');
 /** Formally public, but on Azure machines the control service of the platform. */
 const azurePlatform = cidr('168.63.129.16/32');
 
-/** The kind of a non-public address; undefined for a public one. */
-function specialKindOf(reached: IpAddress): string | undefined {
-  if (isInside(reached, azurePlatform)) return "an address of a cloud platform's own service";
-  const isReserved = reached.kind() === 'ipv6' && !isInside(reached, globalUnicast);
-  const range = reached.range() === 'unicast' && isReserved ? 'reserved' : reached.range();
-  if (range === 'unicast') return undefined;
-  const kind = range.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-  return `${/^(?!uni)[aeiou]/.test(kind) ? 'an' : 'a'} ${kind} address`;
-}
+const isPublic = (reached: IpAddress): boolean =>
+  reached.range() === 'unicast' &&
+  (reached.kind() === 'ipv4' || isInside(reached, globalUnicast)) &&
+  !isInside(reached, azurePlatform);
 
 /**
  * Half of the 64 threads that scripts/one-file.js sets: a lookup cannot be cancelled, and takes up to a minute if its
@@ -195,9 +170,8 @@ export async function send(request: OutboundRequest, options: SendOptions): Prom
   const { check, group, signal } = options;
   const target = parseTarget(request.url);
   if (!target.ok) return target;
-  const addresses = await check.addressesOf(target.value.hostname, group, signal);
-  const checked = checkTargetAddresses(target.value, addresses, check);
-  return checked.ok ? accepted(await exchange(checked.value, addresses, request, options)) : checked;
+  const checked = await check(target.value, group, signal);
+  return checked.ok ? accepted(await exchange(target.value, checked.value, request, options)) : checked;
 }
 
 /** Sends the request only to one of the checked addresses: the name is not looked up again. */

@@ -43,7 +43,7 @@ const describedParts = (parts: Partial<Parts>): Parts => ({
   pullThrough: { commits: notHere, objects: notHere },
   remotes: { known: notHere, ask: notHere, askAgain: notHere, estimate: notHere },
   findInMirror: notHere,
-  targets: createTargetCheck({ allowedNetworks: [], resolve: notHere }),
+  targets: createTargetCheck([], notHere),
   git: {} as Git,
   mirrorLimits: defaultMirrorLimits,
   metrics: createMetrics(),

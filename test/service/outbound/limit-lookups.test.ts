@@ -10,13 +10,12 @@ const { signal: never } = new AbortController();
 function lookups() {
   const begun: string[] = [];
   const ends: (() => void)[] = [];
-  const { addressesOf } = createTargetCheck({
-    allowedNetworks: [],
-    resolve(hostname) {
-      begun.push(hostname);
-      return new Promise((resolve) => ends.push(() => resolve(['192.0.2.1'])));
-    },
+  const check = createTargetCheck([], (hostname) => {
+    begun.push(hostname);
+    return new Promise((resolve) => ends.push(() => resolve(['1.1.1.1'])));
   });
+  const addressesOf = (hostname: string, group: string, signal: AbortSignal) =>
+    check(new URL(`https://${hostname}`), group, signal);
   const many = (group: string, signal = never) =>
     Array.from({ length: 100 }, (_, index) => addressesOf(`${index}.${group}`, group, signal));
   return { begun, ends, addressesOf, many };
@@ -45,7 +44,7 @@ test('a lookup for which nobody waits any more is not started', async () => {
   for (const end of ends.splice(0)) end();
   await settled();
   for (const end of ends) end();
-  expect(await next).toEqual(['192.0.2.1']);
+  expect(await next).toEqual({ ok: true, value: ['1.1.1.1'] });
   expect(begun).toHaveLength(stuck + 1);
 });
 

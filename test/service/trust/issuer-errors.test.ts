@@ -33,7 +33,7 @@ const troubles: readonly Trouble[] = [
 
 /** URLs that an issuer gives for its keys, and the logged reasons. */
 const places: readonly (readonly [jwks: string, told: RegExp])[] = [
-  ['https://private.example.com/jwks', /leads to a private address/],
+  ['https://private.example.com/jwks', /leads to an address that is not public/],
   ['http://public.example.com/jwks', /does not encrypt.*use https/],
 ];
 

@@ -17,7 +17,7 @@ describe('the keys of an issuer', () => {
     vi.useFakeTimers({ toFake: ['Date'] });
     onTestFinished(() => void vi.useRealTimers());
     keysOf = createIssuerKeys({
-      targets: createTargetCheck({ allowedNetworks: [cidr('127.0.0.0/8')] }),
+      targets: createTargetCheck([cidr('127.0.0.0/8')]),
       onFailure: () => undefined,
       timeoutMs: 60_000,
     });

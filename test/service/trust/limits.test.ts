@@ -14,7 +14,7 @@ describe('token exchanges', () => {
     let now = 0;
     const exchange = createExchangeToken({
       storage: service.storage,
-      targets: createTargetCheck({ allowedNetworks: [cidr('127.0.0.0/8')] }),
+      targets: createTargetCheck([cidr('127.0.0.0/8')]),
       log: pino({ level: 'silent' }),
       publicUrl: () => audience,
       clock: () => now,

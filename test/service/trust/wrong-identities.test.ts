@@ -125,7 +125,7 @@ describe.each(databaseKinds)('instances that share a database on $name', (kind) 
   const newInstance = () =>
     createExchangeToken({
       storage: service.storage,
-      targets: createTargetCheck({ allowedNetworks: [cidr('127.0.0.0/8')] }),
+      targets: createTargetCheck([cidr('127.0.0.0/8')]),
       log: pino({ level: 'silent' }),
       publicUrl: () => audience,
       clock: () => performance.now(),

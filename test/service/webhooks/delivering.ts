@@ -23,8 +23,7 @@ export const always =
   async () =>
     addresses;
 
-export const checking = (resolve: Resolve, allowedNetworks = loopback) =>
-  createTargetCheck({ allowedNetworks, resolve });
+export const checking = (resolve: Resolve, allowedNetworks = loopback) => createTargetCheck(allowedNetworks, resolve);
 
 /** Allows deliveries to loopback addresses, and resolves no names. */
 export const localCheck = checking(nowhere);

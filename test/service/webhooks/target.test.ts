@@ -13,13 +13,13 @@ const refusalOf = async (base: string, ...terms: Parameters<typeof checking>): P
 };
 
 test('a name is refused if any of its IP addresses is, without revealing internal addresses', async () => {
-  for (const [addresses, kind] of [
-    [['1.1.1.1', '192.168.0.1'], 'private'],
-    [['fe80::1', '1.1.1.1'], 'link-local'],
-  ] as const) {
+  for (const addresses of [
+    ['1.1.1.1', '192.168.0.1'],
+    ['fe80::1', '1.1.1.1'],
+  ]) {
     const reason = await refusalOf('https://hooks.example.com', always(...addresses));
     expect(reason).toContain('--allow-hook-network');
-    expect(reason.startsWith(`https://hooks.example.com leads to a ${kind} address. `)).toBe(true);
+    expect(reason.startsWith('https://hooks.example.com leads to an address that is not public. ')).toBe(true);
     for (const address of addresses) expect(reason).not.toContain(address);
   }
 });
