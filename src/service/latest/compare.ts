@@ -117,7 +117,7 @@ interface NewerVersions {
 
 /** Compares two heads once, and remembers the answer: a step asks for thousands of paths. */
 export function createFindNewerVersions(git: Pick<Git, 'listChanges' | 'listDifferences'>) {
-  const remembered = new Map<string, { readonly found: Promise<NewerVersions>; size: number }>();
+  const remembered = new Map<string, Promise<NewerVersions>>();
   let total = 0;
 
   async function find(workspace: string, ours: string, theirs: string): Promise<NewerVersions> {
@@ -139,21 +139,19 @@ export function createFindNewerVersions(git: Pick<Git, 'listChanges' | 'listDiff
   return (workspace: string, ours: string, theirs: string): Promise<NewerVersions> => {
     const key = `${workspace} ${ours} ${theirs}`;
     const known = remembered.get(key);
-    if (known !== undefined) return known.found;
-    const entry = { found: find(workspace, ours, theirs), size: 0 };
-    remembered.set(key, entry);
-    entry.found.then(
+    if (known !== undefined) return known;
+    const found = find(workspace, ours, theirs);
+    remembered.set(key, found);
+    found.then(
       ({ changes }) => {
-        entry.size = 1 + changes.size;
-        total += entry.size;
-        for (const [oldest, { size }] of remembered) {
-          if (total <= maxPaths || size === 0) break;
-          remembered.delete(oldest);
-          total -= size;
-        }
+        total += 1 + changes.size;
+        if (total <= maxPaths) return;
+        // Forgets all: each is compared again when it is needed.
+        remembered.clear();
+        total = 0;
       },
       () => remembered.delete(key),
     );
-    return entry.found;
+    return found;
   };
 }
