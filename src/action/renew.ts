@@ -24,6 +24,9 @@ const pollMs = 100;
 /** The ttl of the locks is the actual limit. */
 const retries = 1_000;
 
+/** A job of GitHub lasts no longer. The end of its worker may be invisible, as in a container. */
+const maxDays = 5;
+
 async function renew(task: RenewalTask): Promise<void> {
   const { connection, step, workspace, ttl, worker, cancels } = task;
   Object.assign(process.env, task.proxies);
@@ -59,7 +62,7 @@ async function renew(task: RenewalTask): Promise<void> {
   const schedule = createSchedule({ ...time, client }, { ttl, requestTimeoutMs, ageMs: task.ageMs });
   try {
     await renewLocks({
-      ...{ ...time, ...job, client, record, grants, ttl, schedule },
+      ...{ ...time, ...job, client, record, grants, ttl, schedule, maxDays },
       follow: followLedger(task.ledgerFile),
       isWorkerGone: () => worker !== undefined && isGone(worker),
       onStart: reportStart,

@@ -26,11 +26,13 @@ interface LocksToRenew extends Pick<LockContext, 'clock' | 'sleep' | 'record'> {
   /** The locks at the start: the ledger may be gone. */
   readonly grants: readonly Grant[];
   readonly schedule: Schedule;
+  /** The renewal ends after this many days. Without it, only with the job. */
+  readonly maxDays?: number;
 }
 
 /** Renews the locks of a step according to the ledger, until the job ends or no lock is left. */
 export async function renewLocks(locks: LocksToRenew): Promise<RenewalEndReason> {
-  const { sleep, onStart, watch, schedule } = locks;
+  const { client, sleep, record, onStart, watch, schedule, service, workspace, step, maxDays } = locks;
   const followed = followLocks(locks);
   const renewRound = createRound({ ...locks, followed });
   const stopWatching = watch(followed.look);
@@ -39,6 +41,11 @@ export async function renewLocks(locks: LocksToRenew): Promise<RenewalEndReason>
     if (followed.end() === undefined) onStart();
     for (;;) {
       const end = followed.end();
+      if (end === 'too-old') {
+        const at = new Date(client.serverNow()).toISOString();
+        const reason = `The locks of a step are renewed for at most ${maxDays} days.`;
+        record({ kind: 'unrenewed', service, workspace, step, at, reason });
+      }
       if (end !== undefined) return end;
       await sleep(schedule.msUntilNextRound(followed.grants()), followed.ending);
       followed.look();
@@ -52,13 +59,13 @@ export async function renewLocks(locks: LocksToRenew): Promise<RenewalEndReason>
 
 export type RenewalEndReason = 'stopped' | 'nothing-left' | 'worker-gone' | 'too-old';
 
-const maxAgeMs = 5 * 24 * 3_600_000;
-
 /** Time limit of pending requests at the end of the job, so that no renewal follows the release. */
 const graceMs = 2_000;
 
 /** Tracks the locks of a step that must be renewed, according to the ledger, and the end of the renewal. */
-function followLocks({ clock, sleep, follow, isWorkerGone, service, workspace, step, grants }: LocksToRenew) {
+function followLocks(locks: LocksToRenew) {
+  const { clock, sleep, follow, isWorkerGone, service, workspace, step, grants } = locks;
+  const maxAgeMs = (locks.maxDays ?? Number.POSITIVE_INFINITY) * 24 * 3_600_000;
   const startedAt = clock();
   /** The locks that were not lost, with their current ETags. A step locks each path once. */
   const kept = new Map(

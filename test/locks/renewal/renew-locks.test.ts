@@ -230,6 +230,7 @@ async function renewing({
       step: 's',
       ttl,
       grants,
+      maxDays: 5,
       schedule: createSchedule({ clock, random, client }, { ttl, requestTimeoutMs: attempts.timeoutMs, ageMs: 0 }),
     }),
   );
@@ -463,12 +464,16 @@ describe('the end of the renewal', () => {
     ['nothing-left', [[30 * second, gone]], {}],
     ['too-old', [], { ttlSeconds: 36_000, untilMs: 6 * day }],
   ])('has the reason %s', async (reason, events, scene) => {
-    const { end, sent, endedAfterMs } = await renewing({ events, ...scene });
+    const { end, sent, endedAfterMs, entries, of } = await renewing({ events, ...scene });
     expect(end).toBe(reason);
     const expected = reason === 'too-old' ? 5 * day : 30 * second;
     expect(endedAfterMs).toBeGreaterThanOrEqual(expected);
     expect(endedAfterMs).toBeLessThan(1.1 * expected);
     expect(sent.every(({ ms }) => ms <= endedAfterMs)).toBe(true);
+    // The post-step reports it if the locks expire after that.
+    if (reason === 'too-old')
+      expect(entries.at(-1)).toMatchObject({ kind: 'unrenewed', reason: expect.stringContaining('at most 5 days') });
+    else expect(of('unrenewed')).toEqual([]);
   });
 
   test('does not come with that of the ledger: the locks are renewed for as long as the job lives', async () => {
