@@ -76,14 +76,6 @@ function section(title: string, rows: readonly (readonly [term: string, text: st
 /** Lines of whole words. All of them are indented as the text is. */
 function wrap(text: string, width = maxColumns): readonly string[] {
   const indent = /^ */.exec(text)?.[0] ?? '';
-  const lines: string[] = [];
-  let line = indent;
-  for (const word of text.trim().split(' ')) {
-    if (line !== indent && line.length + 1 + word.length > width) {
-      lines.push(line);
-      line = indent;
-    }
-    line += line === indent ? word : ` ${word}`;
-  }
-  return [...lines, line];
+  const line = new RegExp(`\\S.{0,${width - indent.length - 1}}(?=\\s|$)|\\S+`, 'g');
+  return (text.match(line) ?? []).map((words) => indent + words.trimEnd());
 }

@@ -48,22 +48,17 @@ function logOutput(stream: NodeJS.WriteStream, fd: number): Output {
   return stream;
 }
 
-/** Returns the number of bytes written. */
-type Write = (fd: number, bytes: Buffer, from: number) => number;
-
 /** Appends lines to a file. A full disk loses text, but the next text starts on a new line. */
-export function lastingFile(fd: number, write: Write = writeSync): Output {
+export function lastingFile(fd: number, write: (fd: number, bytes: Buffer) => number = writeSync): Output {
   let isCut = false;
   return {
     write(text) {
       const bytes = Buffer.from(isCut ? `\n${text}` : text);
-      let written = 0;
       try {
-        while (written < bytes.length) written += write(fd, bytes, written);
-        isCut = false;
+        isCut = write(fd, bytes) < bytes.length;
       } catch {
         // The log itself has failed, so the error cannot be reported.
-        isCut ||= written > 0;
+        isCut = true;
       }
     },
   };
