@@ -29,12 +29,12 @@ async function main(): Promise<void> {
 
   const title = `Workspace: ${task.operation}`;
   try {
-    // Node takes longer to start than the service to respond, so the process that renews locks starts before all else.
+    // Node takes longer to start than the service to respond, so the process that renews locks starts first.
     const renews = task.operation === 'lock' && task.renew;
     const renewer = renews ? (await import('./renewal/renewer.ts')).startRenewer() : undefined;
     const { createContext } = await import('./step/context.ts');
     const context = createContext(connection, reporter, core.saveState);
-    // `check` fails for those that it checks.
+    // `check` itself fails for each lock that it finds lost.
     if (task.operation !== 'check' && context.ledger.read().entries.some(({ kind }) => kind === 'lost')) {
       (await import('./operations/job-locks.ts')).warnOfLostLocks(context);
     }

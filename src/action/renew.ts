@@ -72,7 +72,7 @@ async function renew(task: RenewalTask): Promise<void> {
       },
     });
   } catch (error) {
-    // Otherwise the reason would be lost: this process has no log.
+    // This process has no log, so the ledger keeps the reason.
     record({ kind: 'unrenewed', ...job, at: now(), reason: errorText(error) });
   }
   await cancelling;
@@ -91,8 +91,8 @@ function reportStart(): void {
 }
 
 const received = await text(process.stdin);
-// Otherwise the step had no locks to renew, or was killed while it sent them. The text is from the same version of the
-// action, through a pipe that no other process has.
+// Without a complete line, the step had no locks to renew, or was killed while it sent them. The same version of the
+// action wrote the text, through a pipe that no other process has.
 if (received.endsWith('\n')) await renew(JSON.parse(received) as RenewalTask);
 // Pending requests must not delay the exit.
 process.exit();

@@ -37,7 +37,7 @@ export const allowHttp = toggle('send the token to other machines over plain htt
 const requestMs = 60_000;
 const attemptMs = 15_000;
 
-/** Connects with this branch for requests for locks. Without a call, a command needs no variables. */
+/** Connects, with this branch for lock requests. A command that never calls it needs no variables. */
 export type Connect = (branch?: string) => Promise<RemoteService>;
 
 /** Defines commands that access a service over HTTP, from any machine. */

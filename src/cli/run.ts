@@ -156,7 +156,7 @@ async function runWithLocks(
   return stopped === undefined ? code : lockLost;
 }
 
-/** Synchronous, as what comes after it: a signal before the command has started would be lost. */
+/** Synchronous, like the start of the command: a signal in between would be lost. */
 function prepare<T>(step: () => T): T {
   try {
     return step();

@@ -23,7 +23,7 @@ export async function takeLocks(
   const acquired = new Map<LockPath, AcquiredLock>();
   const client: Client = {
     ...remote.client,
-    // Both add the note of the person, and keep the locks as the service returned them.
+    // Both requests carry the person's note, and both results are kept as the service returned them.
     async acquireLock(request, within) {
       const result = await remote.client.acquireLock({ ...request, note: note ?? undefined }, within);
       if (result.kind === 'acquired') acquired.set(request.path, result.lock);
@@ -51,7 +51,7 @@ export async function takeLocks(
   }
 }
 
-/** A person would wait for their own lock. */
+/** People would wait for their own locks. */
 async function refuseOwnLocks(remote: RemoteService, ttl: Ttl, paths: readonly LockPath[]): Promise<void> {
   for (const { path, lock, status } of await checkLocks(remote, paths)) {
     if (status !== 'yours') continue;

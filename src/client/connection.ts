@@ -47,7 +47,7 @@ export function openConnection(baseUrl: URL) {
         const sent = request({ host, port, path: target, method, headers, agent }, resolve).on('error', reject);
         // Cheaper than the option `signal`, which also listens for the end of the request.
         signal.addEventListener('abort', () => sent.destroy(), { once: true });
-        // Node would send the headers in the encoding of a text, too.
+        // With a string, Node would send the headers in its encoding.
         sent.end(body === null ? undefined : Buffer.from(body));
       });
       const { statusCode = 0, headers: received } = message;

@@ -78,7 +78,7 @@ export function createTokenSource({
   }
 
   async function exchange(limits: CallLimits): Promise<TokenResult> {
-    // It is for all requests that wait for it, also if the first one is cancelled, or has no time left.
+    // All waiting requests share one exchange, even if the first of them is cancelled or runs out of time.
     const deadline = Math.max(limits.deadline, clock() + 2 * timeoutMs);
     const within = { ...limits, deadline, signal: closed };
     for (let identityTokens = 1; ; identityTokens += 1) {

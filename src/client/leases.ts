@@ -55,7 +55,7 @@ export interface PoolItem extends resources.PoolItem {
 /** A lock that its lease has lost, and who holds the path now. */
 export interface LostLock {
   readonly path: LockPath;
-  /** `released`: on its own, by somebody of its owner. */
+  /** `released`: somebody with the same owner released this lock alone. */
   readonly reason: string | undefined;
   readonly holder: KnownLock | undefined;
 }

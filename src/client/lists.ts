@@ -78,7 +78,7 @@ const ownerIn = (response: ClientResponse): string | undefined => nameIn(objectI
 
 type Lists = Pick<ReturnType<typeof createLists>, 'listLocks'>;
 
-/** More than `maxSingle` paths are looked up in the list of all locks, which some services send whatever is asked for. */
+/** Looks up more than `maxSingle` paths in the list of all locks. Some services send that list for every query. */
 export async function listOnPaths(
   client: Lists,
   workspace: WorkspaceId,

@@ -85,7 +85,7 @@ export const createAcquireLock = (context: ClientContext) => {
   function acquired(answered: AnsweredCall, request: AcquireLockRequest): AcquireLockResult {
     const { response, sentAt } = answered;
     const firstSentAt = request.firstSentAt?.() ?? sentAt;
-    // The lock was acquired at the earliest when its key was first sent, if that time is known.
+    // The lock was acquired no earlier than its key was first sent, if that time is known.
     const earliest = Number.isNaN(firstSentAt) ? sentAt : firstSentAt;
     const from = ({ acquired_at }: KnownLock): number =>
       acquired_at === undefined ? earliest : Date.parse(acquired_at);
@@ -156,7 +156,7 @@ export type RenewLockResult =
 
 export function createRenewLock(context: ClientContext) {
   function renewed(answered: AnsweredCall, request: RenewLockRequest): RenewLockResult {
-    // The lock is renewed at the earliest when the request was sent.
+    // The lock is renewed no earlier than the request was sent.
     const lock = grantedLockIn(answered.response, request, () => answered.sentAt);
     if (isAnother(answered.response, request.proof, lock)) return { kind: 'replaced', lock };
     const { id = request.proof.id, etag = request.proof.etag } = lock;

@@ -24,7 +24,7 @@ export function refusalOf(response: ClientResponse): Refused {
   };
 }
 
-/** JSON, a request id or problem details of another type prove nothing: gateways send these, too. */
+/** JSON, a request id or problem details of another type prove nothing: gateways send them as well. */
 export const isOwnProblem = (response: ClientResponse, name = ''): boolean =>
   nameIn(objectIn(response)['type'])?.startsWith(problemTypePrefix + name) === true;
 

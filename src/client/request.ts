@@ -58,8 +58,7 @@ export interface AnsweredCall {
 }
 
 /**
- * The result of every operation that has none, whether the service refused it or the call was given up. For renewals,
- * only the latter: their refusals have kinds of their own.
+ * The service refused the operation, or the call was given up. A refused renewal has kinds of its own.
  */
 export interface Failed {
   readonly kind: 'failed';

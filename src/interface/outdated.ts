@@ -12,7 +12,7 @@ export function outdatedText(outdated: Outdated, branch: string | undefined): st
 export const mirrorAgeText = (asOf: Timestamp | null): string =>
   asOf === null
     ? 'Not all branches were compared: the mirror could not be read or brought up to date.'
-    : `This was compared with the mirror as of ${asOf}, because it could not be brought up to date in time.`;
+    : `The files were compared with the mirror as of ${asOf}, which could not be brought up to date in time.`;
 
 /** Whether the workspace refuses a lock on the one file that was compared, or that could not be. */
 export const isRefused = ({ latest, outdated, gap }: Compared): boolean =>

@@ -1,7 +1,7 @@
 /** With a longer time, a timer would fire at once. */
 export const maxTimerMs = 2 ** 31 - 1;
 
-/** Resolves with the fallback if the promise takes longer. The promise is then ignored, also if it rejects. */
+/** Resolves with the fallback if the promise takes longer. The promise is then ignored, even if it rejects. */
 export async function withinMs<T, Fallback>(promise: Promise<T>, ms: number, fallback: Fallback) {
   const late = Promise.withResolvers<Fallback>();
   const timer = setTimeout(() => late.resolve(fallback), ms).unref();

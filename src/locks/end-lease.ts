@@ -6,7 +6,7 @@ import type { LockContext } from './context.ts';
 import type { Entry, LeaseIntent } from './ledger/entry.ts';
 import type { OurLock, OwnLock } from './ownership.ts';
 
-/** Ends a lease, also one that would be granted later. May be repeated. */
+/** Ends a lease, even one whose request has not arrived yet. May be repeated. */
 export async function endLease(
   { client, record }: Pick<LockContext, 'client' | 'record'>,
   { service, workspace, step, lease }: Pick<LeaseIntent, 'service' | 'workspace' | 'step' | 'lease'>,
@@ -32,7 +32,7 @@ export function endsInLease({ released, lost }: Extract<EndLeaseResult, { readon
   };
 }
 
-/** Without an answer, the locks are released one by one, and that needs most of the time. */
+/** If nothing answers, the locks are released one by one, which needs most of the time. */
 const maxLookupMs = 10_000;
 
 /**
@@ -57,7 +57,7 @@ export async function endWholeLease(
   const releasing = locks.map(({ grant: { path, key, lock } }): Entry => {
     return { kind: 'releasing', service, workspace, path, id: lock.id, etag: lock.etag, key, at };
   });
-  // Otherwise, a renewal meanwhile would find all of them lost.
+  // A renewal at the same time must not report them as lost.
   record(...releasing);
   const end = await endLease({ client, record }, { service, workspace, step: lease, lease }, within);
   return end.kind === 'ended' ? endsInLease(end) : (lock: OurLock) => ({ lock, end });

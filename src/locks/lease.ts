@@ -11,7 +11,7 @@ import type { AcquireGoal, AcquireRound, PathContext } from './path-by-path.ts';
 import { cleanupLimits, type Left, rollBackMs } from './rollback.ts';
 
 /**
- * Acquires several locks as one lease, which has the id of the step: its post-step knows it without a ledger, too.
+ * Acquires several locks as one lease. Its id is that of the step, so the post-step can end it even without a ledger.
  * Undefined for a single lock, and for more than a lease can have.
  */
 export function createLease(context: PathContext, { paths, pool, count }: AcquireGoal) {
@@ -24,7 +24,7 @@ export function createLease(context: PathContext, { paths, pool, count }: Acquir
   const job = { service, workspace, step };
   const entry = { ...job, lease: step };
   const intent = { kind: 'lease', ...entry, path: leaseName(request), type, ttl: formatDuration(ttl) } as const;
-  /** `open`: it has a place in line, or may have been granted. `over`: it is kept, or was ended. */
+  /** `open`: the lease has a place in line, or may have been granted. `over`: the step keeps it, or has ended it. */
   let state: 'new' | 'refused' | 'open' | 'over' = 'new';
   const now = (): string => new Date(client.serverNow()).toISOString();
 
@@ -69,14 +69,14 @@ export function createLease(context: PathContext, { paths, pool, count }: Acquir
   }
 
   /**
-   * Also ends what a late request would be granted. If that fails, the end of the job does it. `instead`: the last round
-   * of a step that has requested its locks path by path instead.
+   * Ends the lease, even if its request has yet to arrive. If that fails, the post-step tries again. `instead`: the last
+   * round of a step that then requested its locks path by path.
    */
   async function end(instead?: AcquireRound): Promise<readonly Left[]> {
     const isByPath = instead !== undefined;
-    // A service that has shown its marks since knows leases: only a gateway had refused this one.
+    // If the service has shown its marks since, it knows leases, and a gateway had refused this one.
     const mayHold = state === 'open' || (state === 'refused' && isByPath && client.isOurs());
-    // Until anything has answered as a service, only a gateway may have: the post-step finds out.
+    // So far, perhaps only a gateway has answered: the post-step finds out.
     const isAnswered = instead?.kind !== 'failed' && instead?.kind !== 'cancelled';
     if (isByPath && !client.isOurs() && (mayHold || !isAnswered)) return [];
     if (state === 'refused' && !mayHold) record({ kind: 'lease-ended', ...entry, at: now() });

@@ -144,7 +144,7 @@ function blockedBy([first, ...others]: readonly Conflict[], { paths, count }: Ac
 
 /**
  * Jobs that need all paths ask in sorted order, so that competitors collide on the first path. Jobs that need any N of
- * them ask in random order: otherwise all would collide on the first.
+ * them ask in random order, so that they do not.
  */
 function inFirstOrder({ paths, count }: AcquireGoal, random: () => number): readonly LockPath[] {
   if (count === paths.length) return paths.toSorted();

@@ -53,7 +53,7 @@ export const retriable = (left: readonly Left[]): readonly { readonly grant: Gra
 /** A cancelled step must end within 5 s, and reporting and exiting take a part of that. */
 const afterCancelMs = 3_500;
 
-/** Ends of the time after a cancellation, which all cleanups of a step share. */
+/** When the time after a cancellation ends: all cleanups of a step share it. */
 const ends = new WeakMap<AbortSignal, AbortSignal>();
 
 /** Limits for a cleanup. It runs even if the step is cancelled, but is then short. */

@@ -64,7 +64,7 @@ export function checkResult({ ours, state, listed, reason }: LookedUp, now: numb
   return { path, result: 'lost', holder, failure: lossText(ours, holder, now) };
 }
 
-/** The details for the output `locks`: those in the list, or else those that the job knew. */
+/** The details for the output `locks`: from the list, or as the job last knew them. */
 function keptResult({ grant: { path, lock } }: OurLock, listed: OwnLock = {}): CheckResult {
   const known = Object.fromEntries(Object.entries(listed).filter(([, value]) => value !== undefined));
   const { type, id, etag, owner, acquired_at, fence, expires_at, lease }: OwnLock = { ...lock, ...known };

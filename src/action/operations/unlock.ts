@@ -114,9 +114,9 @@ interface UnlockTarget {
   readonly own?: OurLock;
   /** False for a pattern that matches the path. */
   readonly isNamed: boolean;
-  /** Any lock on the path is left alone: it is of another job, or may be. Patterns release only locks of this job. */
+  /** The lock on the path may belong to another job, so it is left alone. Patterns release only locks of this job. */
   readonly isForeign?: boolean;
-  /** The missing part of a damaged ledger may be about the path. */
+  /** The ledger is damaged, and the missing part may concern the path. */
   readonly mayBeOurs?: boolean;
 }
 
@@ -202,7 +202,7 @@ export function unlockResult(
 const heldResult = (path: LockPath, holder: KnownLock | undefined, isNamed: boolean, now: number): PathResult => ({
   ...{ path, result: 'left alone', holder: holder ?? {} },
   ...(isNamed &&
-    notOurs(`${heldText(path, holder, now)}, and not by this job, as far as its ledger shows: it was left alone.`)),
+    notOurs(`${heldText(path, holder, now)}. This lock was left alone: the ledger of this job does not name it.`)),
 });
 
 const notOurs = (text: string): Pick<PathResult, 'warning'> => {

@@ -164,7 +164,7 @@ function createSettling({ client, record, service, within, candidates }: Settlin
     return [await release({ grant, mayBeReleased }, { grant, mayBeReleased: true })];
   }
 
-  /** Ends the lease with one request, also if the response that would have granted it was lost. */
+  /** Ends the lease with one request, even if the response that granted it was lost. */
   async function endLeaseInTime(lease: LeaseIntent, isHeld: boolean) {
     for (let failures = 1; ; failures += 1) {
       const end = await endLease({ client, record }, lease, within);
@@ -197,7 +197,7 @@ function createSettling({ client, record, service, within, candidates }: Settlin
     if (end.kind !== 'ended') return unsettledResults({ about: lease, held }, end.error.message, resultFor);
     const endOf = endsInLease(end);
     const known = new Set(held.map(({ grant }) => grant.path));
-    // The response that granted them was lost, or the ledger is. Only in the latter case, the job relied on them.
+    // The response that granted them was lost, or the ledger was: only then did the job rely on them.
     const reliedOn = candidates.ledgerError === undefined ? [] : end.lost.map(({ path }) => path);
     const others = [...end.released, ...reliedOn].filter((path) => !known.has(path));
     return [...held, ...others.map((path) => unknownLock(lease, path))].map((each) => {

@@ -222,7 +222,7 @@ export function openHistory() {
       held: [...held()],
       /** Requests without a result in the ledger. */
       unanswered: [...unanswered.values()],
-      /** All that were granted, also those that have ended: several if a path was granted again. */
+      /** All granted locks, including ended ones: several for a path that was granted again. */
       granted: all,
       /** The reason why the last renewal of a step failed, by step id. Absent if it succeeded. */
       renewalError,

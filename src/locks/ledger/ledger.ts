@@ -78,7 +78,7 @@ export function followLedger(file: string): () => readonly Entry[] {
         const entries = lines.flatMap((line) => readEntry(line) ?? []);
         // The text after the last line break may be incomplete.
         if (entries.length > 0 || read.length < room) return entries;
-        // No line was complete, so more is read at once; otherwise all complete lines were unreadable.
+        // Without a complete line, a larger part is read. If there were complete lines, none was readable.
         if (whole.length === 0) room *= 2;
       }
     } finally {

@@ -71,9 +71,9 @@ function followLocks(locks: LocksToRenew) {
   const kept = new Map(
     grants.filter(({ lock }) => conditionOf(lock) !== undefined).map((grant) => [grant.path, grant]),
   );
-  /** Those whose release was started, also if its result is unknown. */
+  /** Paths of locks whose release has begun, even if its result is unknown. */
   const released = new Set<LockPath>();
-  /** Those on whose path a lock was released that nothing identifies. */
+  /** Paths on which a lock was released that nothing identifies. */
   const mayBeReleased = new Set<LockPath>();
   const ending = new AbortController();
   const cutOff = new AbortController();

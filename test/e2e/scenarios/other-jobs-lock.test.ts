@@ -29,7 +29,7 @@ describe.each(manners)('with a service that %s', (_, manner) => {
         {
           level: 'warning',
           message: expect.stringMatching(
-            /^Content\/Hero\.uasset is held by build-bot.*, and not by this job, as far as its ledger shows: it was left alone\. To release a lock anyway, pass the output `locks`/,
+            /^Content\/Hero\.uasset is held by build-bot.*\. This lock was left alone: the ledger of this job does not name it\. To release a lock anyway, pass the output `locks`/,
           ),
         },
       ],

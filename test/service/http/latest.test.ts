@@ -123,7 +123,7 @@ describe.each(databaseKinds)('a lock on a file with a newer version on another b
     await take('b.umap', 'not-pushed-yet');
     const refused = await take('b.umap', 'feature');
     expect(refused.body.outdated).toEqual({ path: 'b.umap', ...expected });
-    expect(refused.body.detail).toContain('This was compared with the mirror as of 20');
+    expect(refused.body.detail).toContain('The files were compared with the mirror as of 20');
     const granted = await take('a.umap', 'feature');
     expect([granted.status, granted.body.as_of]).toEqual([201, expect.stringMatching(/^20/)]);
   });
