@@ -26,7 +26,6 @@ import { createPrepareSync } from './syncs/trigger.ts';
 import { createLastUse } from './tokens/last-use.ts';
 import { secretHash } from './tokens/secret.ts';
 import { createExchangeToken } from './trust/exchange.ts';
-import { createFindInMirror } from './workspaces/find-in-mirror.ts';
 import { createRemotes } from './workspaces/remotes.ts';
 
 export interface ServiceOptions {
@@ -104,6 +103,5 @@ export async function createParts(
     exchangeToken: createExchangeToken(shared),
     compare: createCompare(shared),
     prepareSync: createPrepareSync(shared),
-    findInMirror: createFindInMirror(shared),
   };
 }

@@ -5,7 +5,7 @@ import type { BranchName } from '../../interface/branch-name.ts';
 import { namesIn, unlessMissing } from '../platform/missing-file.ts';
 import { limitParallel } from '../runtime/limit-parallel.ts';
 import { type BranchHeads, isRepository, type Mirror, removeLeftovers, withScratchFolder } from './bare-repository.ts';
-import { listChanges, listDifferences, lookUp } from './changes.ts';
+import { listChanges, listDifferences } from './changes.ts';
 import { estimateObjects, fetchBranch, fetchCommits, listRemoteBranches, maintainMirror } from './fetch.ts';
 import { type GitCommand, gitCommand, inRepository, localLimits } from './git-command.ts';
 import { asGitErrors, GitError } from './git-error.ts';
@@ -91,7 +91,6 @@ export function createGit({ dataFolder, allowFile, environment, silenceMs = 60_0
     missingCommits: (workspace: string, commits: Iterable<string>) =>
       missingCommits({ git, mirror: mirrorOf(workspace), limits: localLimits }, commits),
     listChanges: search(listChanges),
-    lookUp: search(lookUp),
     listDifferences: search(listDifferences),
     estimate: (workspace: string, remote: Remote, branch: BranchName, limits: Limits) =>
       estimateObjects({ git, mirror: mirrorOf(workspace), remote, limits, silenceMs }, branch),
@@ -144,7 +143,7 @@ function withGitErrors<Work extends Readonly<Record<string, Method>>>(all: Work)
   return Object.fromEntries(guarded) as Work;
 }
 
-/** Each page, and each lock on a file that may be outdated, may start some git processes. */
+/** Each lock on a file that may be outdated may start some git processes. */
 const lookUps = {
   max: 4,
   maxPerKey: 2,

@@ -1,10 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { urls } from '../../../src/service/dashboard/elements/lock.ts';
-import { createRepository } from '../../support/git-repository.ts';
 import { serviceOfTests } from '../../support/service-of-tests.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { locksOf } from '../http/shared-service.ts';
-import { syncAt } from '../mirror/mirror-of.ts';
 import { signedIn, urlIn, type Visitor } from './browser-like.ts';
 import { takeLock } from './locked-service.ts';
 
@@ -90,38 +87,4 @@ describe('locking a file', () => {
     expect(refused.text).toContain('maximum of 3 locks');
     expect(fieldsIn(refused.text)['path']?.value).toBe('d');
   });
-});
-
-test('a path that is probably not meant as written is not locked, and may be locked anyway, if the mirror has no such file, or a folder', async () => {
-  const remote = createRepository(temporaryFolder(), 'remote.git');
-  const files = ['Content/Weapon.uasset', 'Content/Maps/Town.umap', 'Content/a[1]'];
-  remote.commit({ branch: 'main', files: Object.fromEntries(files.map((file) => [file, '1'])) });
-  const workspace = await service.workspace(remote.path);
-  const ada = await signedIn(service, { owner: 'unmeant', scopes: ['locks:write', 'sync'] });
-  await syncAt(service, workspace, ada.secret, 'main');
-  for (const [path, told] of [
-    ['Content/Wepon.uasset', 'No synced branch has this file.'],
-    ['content/weapon.uasset', 'Paths are case-sensitive.'],
-    ['Content/Weapon.uasset/new', 'No synced branch has this file.'],
-    ['Elsewhere/new.uasset', 'No synced branch has this file.'],
-    ['Content/Maps', 'This is a folder.'],
-    ['Content/Maps/*.umap', 'Patterns are not expanded.'],
-  ] as const) {
-    const refused = await lockFile(ada, workspace, { path });
-    expect([path, refused.status, fieldsIn(refused.text)['path']]).toEqual([
-      path,
-      422,
-      { value: path, problem: expect.stringContaining(told) },
-    ]);
-    expect(refused.text).toContain('Lock it anyway');
-  }
-  expect((await ada.get(`/workspaces/${workspace}/locks/new`)).text).not.toContain('Lock it anyway');
-  expect(await locksOf(service, workspace, ada.secret).paths()).toEqual([]);
-
-  const wanted = ['Content/Weapon.uasset', 'Content/a[1]'];
-  for (const path of wanted) expect((await lockFile(ada, workspace, { path })).status).toBe(303);
-  expect((await lockFile(ada, workspace, { path: 'Content/Wepon.uasset', literal: 'yes' })).status).toBe(303);
-  expect((await locksOf(service, workspace, ada.secret).paths()).toSorted()).toEqual(
-    [...wanted, 'Content/Wepon.uasset'].toSorted(),
-  );
 });

@@ -42,7 +42,6 @@ const describedParts = (parts: Partial<Parts>): Parts => ({
   prepareSync: notHere,
   pullThrough: { commits: notHere, objects: notHere },
   remotes: { known: notHere, ask: notHere, askAgain: notHere, estimate: notHere },
-  findInMirror: notHere,
   targets: createTargetCheck([], notHere),
   git: {} as Git,
   mirrorLimits: defaultMirrorLimits,

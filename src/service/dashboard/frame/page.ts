@@ -5,16 +5,13 @@ import { bearerOf, requestedWorkspace } from '../../access/caller.ts';
 import type { ApiParts } from '../../api/operation.ts';
 import { type App, type Environment, send } from '../../http/context.ts';
 import { readQuery } from '../../http/request-target.ts';
-import type { FindInMirror } from '../../workspaces/find-in-mirror.ts';
 import type { FoundWorkspace } from '../../workspaces/workspaces.ts';
 import { type Markup, userText } from '../elements/markup.ts';
 import { readForm } from './form.ts';
 import { type PageCall, seeOther, showPage, type View } from './layout.ts';
 import { requireSameSite, requireSession } from './session.ts';
 
-export interface DashboardParts extends AccessControl, Pick<ApiParts, 'locks'> {
-  readonly findInMirror: FindInMirror;
-}
+export type DashboardParts = AccessControl & Pick<ApiParts, 'locks'>;
 
 export interface Site extends DashboardParts {
   readonly app: App;

@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import { formatDuration, parseTtl } from '../../../interface/duration.ts';
-import { canonicalLockPath, type LockPath, parseNote } from '../../../interface/lock-path.ts';
+import { canonicalLockPath, parseNote } from '../../../interface/lock-path.ts';
 import { problems } from '../../../interface/problem.ts';
 import { safeText } from '../../../interface/safe-text.ts';
 import { requireFreeDisk } from '../../access/access.ts';
@@ -16,8 +16,6 @@ import { addWorkspaceAction, addWorkspacePage, queryOf, type Site, type Workspac
 
 interface Rejection {
   readonly errors?: FieldErrors;
-  /** The path is valid, but probably not meant as written. */
-  readonly isDoubtful?: boolean;
   readonly refusal?: Markup;
   readonly status?: number;
 }
@@ -46,8 +44,6 @@ export function addNewLockPages(site: Site): void {
     });
     if (!read.ok) return lockView(call, form, { errors: read.errors });
     const { path, duration: ttl, note } = read.value;
-    const doubt = form.has('literal') ? undefined : await doubtAbout(site, call, path);
-    if (doubt !== undefined) return lockView(call, form, { errors: { path: doubt }, isDoubtful: true });
     try {
       requireFreeDisk(site);
       const acquisition = await locks.acquire(undefined, {
@@ -75,23 +71,10 @@ export function addNewLockPages(site: Site): void {
   });
 }
 
-/** Why the path is probably not meant as written, as `lock take` says it. */
-async function doubtAbout(
-  { findInMirror }: Site,
-  { workspace }: WorkspaceCall,
-  path: LockPath,
-): Promise<string | undefined> {
-  const found = await findInMirror(workspace, path);
-  if (found === 'file') return undefined;
-  if (found === 'folder') return 'This is a folder. A lock on it covers none of its files: name the file.';
-  if (/[*?[]/.test(path)) return 'Patterns are not expanded. A lock on a pattern covers no files: name the file.';
-  return found && 'No synced branch has this file. Paths are case-sensitive.';
-}
-
 function lockView(
   { workspace }: WorkspaceCall,
   values: URLSearchParams,
-  { errors = {}, isDoubtful = false, refusal = html``, status = 422 }: Rejection = { status: 200 },
+  { errors = {}, refusal = html``, status = 422 }: Rejection = { status: 200 },
 ): View {
   const form = postForm({
     action: `/workspaces/${workspace.id}/locks`,
@@ -106,7 +89,7 @@ function lockView(
     ],
     errors,
     button: 'Lock',
-    more: html`${isDoubtful ? html`<button name="literal" value="yes">Lock it anyway</button> ` : ''}${buttonLink(urls.locks(workspace.id), 'Cancel')}`,
+    more: buttonLink(urls.locks(workspace.id), 'Cancel'),
   });
   return { title: 'Lock a file', main: html`${refusal}${form}`, status };
 }
