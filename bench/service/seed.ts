@@ -45,14 +45,10 @@ export async function onEachDatabase<T>(bench: Bench, measure: (database: BenchD
   return all.concat(await measure({ name: 'PostgreSQL', createPlace: () => postgresPlace(bench, server) }));
 }
 
-export async function openStorage(
-  { data, databaseUrl }: Place,
-  onCommit: (changes: number) => void = () => undefined,
-): Promise<Storage> {
-  return databaseUrl === undefined
-    ? openSqlite({ folder: data, onCommit })
-    : openPostgres({ url: databaseUrl, onCommit, onIdleError: () => undefined });
-}
+export const openStorage = ({ data, databaseUrl }: Place): Promise<Storage> =>
+  databaseUrl === undefined
+    ? openSqlite({ folder: data })
+    : openPostgres({ url: databaseUrl, onIdleError: () => undefined });
 
 /** Changes the database directly, even while a service is running. */
 async function change(place: Place, work: (db: Database, now: Now) => Promise<unknown>): Promise<void> {

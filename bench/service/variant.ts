@@ -33,8 +33,8 @@ export function oneCommitPerChange(storage: Storage): Storage {
 
 if (import.meta.main) {
   const place = { data: process.env['WORKSPACE_SERVICE_DATA'] ?? '', databaseUrl: process.env['DATABASE_URL'] };
-  async function open(onCommit: (changes: number) => void = () => undefined) {
-    const storage = oneCommitPerChange(await openStorage(place, onCommit));
+  async function open() {
+    const storage = oneCommitPerChange(await openStorage(place));
     return { storage, remove: storage.close };
   }
   const log = createLog({ logLevel: 'info' }, process.stderr);

@@ -15,7 +15,7 @@ export interface TestDatabase {
 export interface DatabaseKind {
   readonly name: 'SQLite' | 'PostgreSQL';
   /** Opens an empty database for one test. */
-  open(onCommit?: (changes: number) => void): Promise<TestDatabase>;
+  open(): Promise<TestDatabase>;
 }
 
 export async function temporaryDataFolder(): Promise<{ readonly folder: string; remove(): Promise<void> }> {
@@ -26,10 +26,10 @@ export async function temporaryDataFolder(): Promise<{ readonly folder: string; 
 /** For tests that do not depend on the database. */
 export const sqlite: DatabaseKind = {
   name: 'SQLite',
-  async open(onCommit = () => undefined) {
+  async open() {
     const { folder, remove } = await temporaryDataFolder();
     await writeFile(databaseFile(folder), await copyOfMigrated());
-    const storage = await openSqlite({ folder, onCommit });
+    const storage = await openSqlite({ folder });
     return {
       storage,
       async remove() {
@@ -83,18 +83,18 @@ export async function createPostgresDatabase(
 /** An existing database that is kept: for several instances, each with its own connections. */
 export const postgresAt = (url: string): DatabaseKind => ({
   name: 'PostgreSQL',
-  async open(onCommit = () => undefined) {
-    const storage = await openPostgres({ url, onCommit, onIdleError: () => undefined });
+  async open() {
+    const storage = await openPostgres({ url, onIdleError: () => undefined });
     return { storage, remove: storage.close };
   },
 });
 
 const postgres = (server: string): DatabaseKind => ({
   name: 'PostgreSQL',
-  async open(onCommit) {
+  async open() {
     const { url, remove } = await createPostgresDatabase(server);
     const { storage } = await postgresAt(url)
-      .open(onCommit)
+      .open()
       .catch(async (error: unknown) => {
         await remove();
         throw error;

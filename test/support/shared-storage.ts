@@ -6,15 +6,14 @@ import { storeWorkspace } from './stored-rows.ts';
 interface Options {
   /** Workspaces that exist from the start. */
   readonly workspaces?: readonly string[];
-  readonly onCommit?: (changes: number) => void;
 }
 
 /** One database for all tests of a file. */
-export function sharedStorage(kind: DatabaseKind, { workspaces = [], onCommit }: Options = {}): Storage {
+export function sharedStorage(kind: DatabaseKind, { workspaces = [] }: Options = {}): Storage {
   // Not used before it is opened.
   const shared = {} as Storage;
   beforeAll(async () => {
-    const { storage, remove } = await kind.open(onCommit);
+    const { storage, remove } = await kind.open();
     Object.assign(shared, storage);
     for (const id of workspaces) await storeWorkspace(shared, { id });
     return remove;

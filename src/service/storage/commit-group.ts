@@ -34,7 +34,6 @@ interface CommitGroupOptions {
   readonly maxParallel: number;
   /** Runs first in every transaction. Waits for changes that must not run at the same time as this one. */
   readonly begin: (db: Transaction<Tables>, scope: CommitScope) => Promise<void>;
-  readonly onCommit: (changes: number) => void;
 }
 
 interface Queue {
@@ -45,7 +44,7 @@ interface Queue {
 /** A flush to disk costs as much as many changes, so all waiting changes share the next one. */
 export function groupCommits(
   db: Kysely<Tables>,
-  { queueOf, maxParallel, begin, onCommit }: CommitGroupOptions,
+  { queueOf, maxParallel, begin }: CommitGroupOptions,
 ): Pick<Storage, 'commit' | 'batchCommits' | 'onQueued'> & { readonly otherCommits: () => number } {
   const workers: { readonly work: Work; readonly wake: () => void }[] = [];
   const queues = new Map<string, Queue>();
@@ -72,7 +71,6 @@ export function groupCommits(
       }
       await transaction.commit().execute();
       if (group.some(({ isBatch }) => !isBatch)) otherCommits += 1;
-      onCommit(changes);
       for (const settle of settlings) settle();
       for (const { work, wake } of workers) if (queuedIn(transaction).has(work)) wake();
     } catch (error) {

@@ -23,17 +23,11 @@ interface PostgresOptions {
   readonly url: string;
   /** Longer than `statement_timeout`, the limit of the server itself. */
   readonly queryTimeoutMs?: number;
-  readonly onCommit?: (changes: number) => void;
   /** Called when an idle connection is lost. The next query opens another one. */
   readonly onIdleError: (error: Error) => void;
 }
 
-export async function openPostgres({
-  url,
-  queryTimeoutMs = 35_000,
-  onCommit = () => undefined,
-  onIdleError,
-}: PostgresOptions): Promise<Storage> {
+export async function openPostgres({ url, queryTimeoutMs = 35_000, onIdleError }: PostgresOptions): Promise<Storage> {
   const pool = new pg.Pool({
     connectionString: url,
     application_name: 'workspace-service',
@@ -95,7 +89,6 @@ export async function openPostgres({
       queueOf: (scope) => (typeof scope === 'string' ? ` ${scope}` : scope.workspace),
       maxParallel: maxParallelGroups,
       begin: excludeOthers,
-      onCommit,
     }),
     rebuild,
     claim: (work) => db.transaction().execute(work),

@@ -30,12 +30,7 @@ const writerCacheKiB = 32 * 1_024;
 /** The log is larger after a slow reader, such as a backup into a pipe. It then shrinks to this size. */
 const maxLogBytes = 16 * 1_024 * 1_024;
 
-interface SqliteOptions {
-  readonly folder: string;
-  readonly onCommit?: (changes: number) => void;
-}
-
-export async function openSqlite({ folder, onCommit = () => undefined }: SqliteOptions): Promise<Storage> {
+export async function openSqlite({ folder }: { readonly folder: string }): Promise<Storage> {
   makeFolder(folder);
   const file = databaseFile(folder);
   // Statements may block here: the service handles no requests until the tables are ready.
@@ -62,7 +57,6 @@ export async function openSqlite({ folder, onCommit = () => undefined }: SqliteO
     queueOf: () => '',
     maxParallel: 1,
     begin: async () => undefined,
-    onCommit,
   });
   const dataVersion = dataVersionOf(writing);
   return {

@@ -11,8 +11,8 @@ const hour = 3_600_000;
 /** A database whose clock is ahead of that of the instance. */
 const databaseAhead = (kind: DatabaseKind, ms: number): DatabaseKind => ({
   ...kind,
-  async open(onCommit) {
-    const { storage, remove } = await kind.open(onCommit);
+  async open() {
+    const { storage, remove } = await kind.open();
     return { storage: { ...storage, now: sql<number>`(${storage.now} + ${sql.lit(ms)})` }, remove };
   },
 });

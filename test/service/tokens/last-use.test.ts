@@ -75,8 +75,8 @@ describe.each(databaseKinds)('the last use of tokens on $name', (kind) => {
     let remove = async (): Promise<void> => undefined;
     const service = await startTestService({
       ...kind,
-      async open(onCommit) {
-        const opened = await kind.open(onCommit);
+      async open() {
+        const opened = await kind.open();
         remove = opened.remove;
         return { storage: opened.storage, remove: async () => undefined };
       },
