@@ -113,6 +113,26 @@ test('the marks of a service are those of no other one', () => {
   expect([ours?.read(), other?.read()]).toEqual([true, false]);
 });
 
+test('the marks of a service are found in each entry once, as steps ask for them with most responses', () => {
+  const ledger = freshLedger();
+  const other = openLedger(ledger.file);
+  const marks = marksIn(ledger, ledger.append, place.service);
+  const before = process.threadCpuUsage();
+  for (let number = 0; number < 2_000; number += 1) {
+    ledger.append(intent('a', String(number)), denied('a', String(number)));
+    if (marks.read()) throw new Error('No process has written them.');
+  }
+  const { user, system } = process.threadCpuUsage(before);
+  // Reading all of the ledger each time takes more than ten seconds.
+  expect((user + system) / 1_000).toBeLessThan(2_000);
+  marksIn(other, other.append, place.service).write();
+  expect(marks.read()).toBe(true);
+});
+
+test('the marks of a service in a ledger that cannot be read are not known', () => {
+  expect(marksIn(openLedger(folder), () => undefined, place.service).read()).toBe(false);
+});
+
 describe('readEntry', () => {
   const plan: Entry = { kind: 'plan', ...place, step: 's', at, paths: ['a'] };
   const renewal = { ...place, step: 's', at };

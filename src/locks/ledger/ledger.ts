@@ -35,9 +35,9 @@ export function openLedger(file: string) {
      */
     read(): { readonly entries: readonly Entry[]; readonly problem: string | undefined } {
       try {
-        const text = readFileSync(file, 'utf8');
-        const entries = parseLines(text);
-        const damaged = linesIn(text).length - entries.length;
+        const lines = linesIn(readFileSync(file, 'utf8'));
+        const entries = entriesIn(lines);
+        const damaged = lines.length - entries.length;
         const what = damaged === 1 ? 'A line' : pluralize(damaged, 'line');
         return { entries, problem: damaged === 0 ? undefined : `${what} of the ledger in ${file} cannot be read.` };
       } catch (error) {
@@ -74,8 +74,7 @@ export function followLedger(file: string): () => readonly Entry[] {
         const read = bytes.subarray(0, readSync(descriptor, bytes, 0, bytes.length, position));
         const whole = read.subarray(0, read.lastIndexOf('\n') + 1);
         position += whole.length;
-        const lines = linesIn(whole.toString()).filter((line) => !line.includes(grantMark));
-        const entries = lines.flatMap((line) => readEntry(line) ?? []);
+        const entries = entriesIn(linesIn(whole.toString()).filter((line) => !line.includes(grantMark)));
         // The text after the last line break may be incomplete.
         if (entries.length > 0 || read.length < room) return entries;
         // Without a complete line, a larger part is read. If there were complete lines, none was readable.
@@ -98,11 +97,23 @@ function openIfPresent(file: string): number | undefined {
 
 export type Recorder = (...entries: readonly Entry[]) => void;
 
-/** Facts about a service that all steps and processes of the job share. */
-export const marksIn = (ledger: Pick<Ledger, 'read'>, record: Recorder, service: string): MarksStore => ({
-  read: () => ledger.read().entries.some((entry) => entry.kind === 'marks' && entry.service === service),
-  write: () => record({ kind: 'marks', service, at: new Date().toISOString() }),
-});
+/** Facts about a service that all steps and processes of the job share. Reads each entry once: many responses need it. */
+export function marksIn({ file }: Pick<Ledger, 'file'>, record: Recorder, service: string): MarksStore {
+  const follow = followLedger(file);
+  let found = false;
+  return {
+    read() {
+      try {
+        for (let entries = follow(); entries.length > 0; entries = follow())
+          found ||= entries.some((entry) => entry.kind === 'marks' && entry.service === service);
+      } catch {
+        // A ledger that cannot be read now may be readable for the next response.
+      }
+      return found;
+    },
+    write: () => record({ kind: 'marks', service, at: new Date().toISOString() }),
+  };
+}
 
 /** Warns once if the ledger cannot be written, and continues: the step still needs its lock. */
 export function createRecorder(ledger: Ledger, log: { warn(text: string): void }): Recorder {
@@ -124,6 +135,8 @@ export function createRecorder(ledger: Ledger, log: { warn(text: string): void }
 /** All steps of a job share the runner's temporary folder, which is emptied after the job. */
 const fileIn = (temporaryFolder: string, name: string): string => join(temporaryFolder, 'workspace-automation', name);
 
-export const parseLines = (text: string): readonly Entry[] => linesIn(text).flatMap((line) => readEntry(line) ?? []);
+export const parseLines = (text: string): readonly Entry[] => entriesIn(linesIn(text));
+
+const entriesIn = (lines: readonly string[]): readonly Entry[] => lines.flatMap((line) => readEntry(line) ?? []);
 
 const linesIn = (text: string): readonly string[] => text.split('\n').filter((line) => line !== '');
