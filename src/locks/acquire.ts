@@ -122,10 +122,12 @@ function createRequests(context: AcquireContext, goal: AcquireGoal) {
     if (together !== undefined && together.kind !== 'unsupported') return together;
     isByPath = true;
     const round = await pathByPath.attempt(line, within);
-    if (lease === undefined || round.kind !== 'held' || !client.isOurs()) return round;
+    // A lease would wait for locks that the step holds: its next attempt gives them back first.
+    if (lease === undefined || round.kind !== 'held' || !client.isOurs() || pathByPath.mayHold()) return round;
     // Only a gateway had answered: the lease may have been granted, and block the step itself.
     isByPath = false;
-    return attempt(line, within);
+    const next = await attempt(line, within);
+    return { ...next, left: [...round.left, ...next.left] };
   }
 
   return {

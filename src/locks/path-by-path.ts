@@ -128,6 +128,8 @@ export function acquirePathByPath(context: PathContext, goal: AcquireGoal) {
 
   return {
     attempt,
+    /** Whether it may hold locks that the next attempt gives back. */
+    mayHold: () => unreleased.length + pending.size > 0,
     /** Settles what is unclear after the last attempt. */
     end: async (): Promise<readonly Left[]> => (isAlone && pending.size > 0 ? giveBack([]) : []),
     unanswered: (): readonly Intent[] => [...unclear, ...pending.values()],

@@ -3,11 +3,24 @@ import { createCommandSession } from '../../src/cli/session.ts';
 import type { Client } from '../../src/client/client.ts';
 import type { EndLeaseResult, PutLeaseResult } from '../../src/client/leases.ts';
 import type { Conflict } from '../../src/client/post-lock.ts';
+import type { LockPath } from '../../src/interface/lock-path.ts';
 import { acquireLocks } from '../../src/locks/acquire.ts';
 import { type Entry, readEntry } from '../../src/locks/ledger/entry.ts';
-import { createLockSession } from '../../src/locks/session.ts';
+import { createLockSession, type SessionAcquireResult } from '../../src/locks/session.ts';
 import { game, lockPath, ttl } from '../client/test-client.ts';
-import { errorOf, knownLock, lockOf, place, refused, start, terms } from './samples.ts';
+import {
+  conflictOf,
+  errorOf,
+  grantOf,
+  knownLock,
+  lockOf,
+  onlyInterface,
+  place,
+  refused,
+  sessionOf,
+  start,
+  terms,
+} from './samples.ts';
 
 const second = 1_000;
 const paths = ['a', 'b'].map(lockPath);
@@ -109,6 +122,71 @@ test.each<[string, EndLeaseResult, number]>([
   expect(result).toMatchObject({ kind: 'cancelled' });
   expect(result.left).toHaveLength(count);
 });
+
+test.each(['release', 'response'])(
+  'a step that holds a lock because its %s was lost does not wait for it in a lease',
+  async (lost) => {
+    const names = ['a', 'b', 'c'].map(lockPath);
+    const error = errorOf({ kind: 'timeout', limitMs: second });
+    const mine = new Set<string>();
+    const grantTo = (path: LockPath): SessionAcquireResult => {
+      mine.add(path);
+      return { kind: 'acquired', grant: grantOf(path), grantedAt: Number.POSITIVE_INFINITY };
+    };
+    /** What the step held at each request for its lease. */
+    const heldAt: string[][] = [];
+    let isOurs = false;
+    let failures = 1;
+    const client: Pick<Client, 'serverNow' | 'isOurs' | 'putLease' | 'endLease'> = {
+      endLease: async () => ({ kind: 'ended', released: [], lost: [] }),
+      serverNow: () => start,
+      isOurs: () => isOurs,
+      async putLease(request, within) {
+        // A gateway answers the first one.
+        if (heldAt.push([...mine]) === 1) return onlyInterface.putLease(request, within);
+        const locks = names.map((path) => ({ ...knownLock(path), ...lockOf(path), path, lease: 'l' }));
+        return mine.size > 0 ? blocked({}) : { kind: 'held', locks, items: [], lost: [] };
+      },
+    };
+    const session = sessionOf({
+      async acquire(path) {
+        if (path === 'b' && lost === 'response') {
+          mine.add(path);
+          return { kind: 'failed', error, mayBeDone: true };
+        }
+        if (path !== 'c') return grantTo(path);
+        isOurs = true;
+        return { kind: 'held', ...conflictOf('c', 1), path, mayBeDone: false };
+      },
+      async settle({ path }) {
+        if (failures-- > 0) return { kind: 'failed', error, mayBeDone: true };
+        return grantTo(path);
+      },
+      async release({ path }) {
+        if (lost === 'release' && failures-- > 0) return { kind: 'failed', error, mayBeDone: true };
+        mine.delete(path);
+        return { kind: 'released' };
+      },
+    });
+    let now = start;
+    const result = await acquireLocks(
+      {
+        // A wait uses no other methods.
+        ...{ client: client as Client, session, terms, record: () => undefined, clock: () => now, random: () => 0.5 },
+        async sleep(ms) {
+          now += ms;
+        },
+        signal: new AbortController().signal,
+        withoutWait: { deadline: start + 150 * second },
+        log: { line: () => undefined },
+      },
+      { count: 3, paths: names },
+      { wait: { seconds: 60 }, urgency: 3 },
+    );
+    expect(heldAt).toEqual([[], []]);
+    expect(result).toMatchObject({ kind: 'acquired', left: [] });
+  },
+);
 
 test('a command tries once more to end a lease whose responses were lost, and reports it', async () => {
   const error = errorOf({ kind: 'timeout', limitMs: second });
