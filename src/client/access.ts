@@ -1,5 +1,5 @@
 import { isLoopback } from '../interface/loopback.ts';
-import { accepted, type Parsed, refused } from '../interface/parsed.ts';
+import { accepted, controlCharacter, type Parsed, refused } from '../interface/parsed.ts';
 
 /**
  * Parses the URL of the service, and removes trailing slashes. `allowing` is the setting, for errors, that allows plain
@@ -7,7 +7,8 @@ import { accepted, type Parsed, refused } from '../interface/parsed.ts';
  */
 export function parseBaseUrl(text: string, allowHttp: boolean, allowing: string): Parsed<string> {
   // URL parsers remove line breaks and tabs, which would join two lines.
-  if (/[\s\p{Cc}]/u.test(text)) return refused('It must be a single URL, without spaces or line breaks.');
+  if (/\s/.test(text) || controlCharacter.test(text))
+    return refused('It must be a single URL, without spaces or line breaks.');
   const url = URL.parse(text);
   if (url === null) return refused('It must be a URL such as https://workspaces.example.com/v1.');
   if (url.username !== '' || url.password !== '') {
@@ -57,7 +58,7 @@ const maxIdLength = 256;
 
 export function parseWorkspaceId(text: string): Parsed<WorkspaceId> {
   if (text === '') return refused('A workspace must not be empty.');
-  if (!text.isWellFormed() || /[\p{Cc}/\\]/u.test(text)) {
+  if (!text.isWellFormed() || /[/\\]/.test(text) || controlCharacter.test(text)) {
     return refused('A workspace must not have slashes, backslashes or control characters.');
   }
   if (text === '.' || text === '..') return refused('A workspace must not be "." or "..".');

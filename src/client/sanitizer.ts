@@ -51,7 +51,8 @@ export function createSanitizerCache(secretsOfAll: readonly string[]) {
   };
 }
 
-const controlCharacter = /[\p{Cc}\p{Cs}]/gu;
+/** C0, DEL, C1 and lone surrogates. */
+const controlCharacter = /[^ -~\u00a0-\ud7ff\ue000-\u{10ffff}]/gu;
 
 /** Paths and ids are shorter. */
 const maxNameLength = 4_096;
@@ -69,7 +70,8 @@ const tooManyMarks = /\p{M}{31}/u;
 export function plainName(name: string): string {
   // One character more, so that a long name is recognized as such.
   const read = name.slice(0, maxNameLength + 1);
-  const composed = tooManyMarks.test(read) ? read : read.normalize('NFC');
+  // The class of all marks takes long to look up, and most names are ASCII.
+  const composed = /[^ -~]/.test(read) && !tooManyMarks.test(read) ? read.normalize('NFC') : read;
   return cut(composed.replaceAll(controlCharacter, '\ufffd'), maxNameLength);
 }
 

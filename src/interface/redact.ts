@@ -23,15 +23,15 @@ export function spellingsOf(secrets: readonly string[]): readonly string[] {
     .flatMap(withItsLines)
     .flatMap((text) => [
       text,
-      asMisread(text),
-      ...inJson(text),
-      ...inUrls(text),
-      ...inHtml(text),
+      ...(isPlain.test(text) ? [] : [asMisread(text), ...inJson(text), ...inUrls(text), ...inHtml(text)]),
       ...inBase64(text),
       ...inHex(text),
     ]);
   return [...new Set(all)].filter((text) => text !== '').sort((one, other) => other.length - one.length);
 }
+
+/** Most tokens have only these characters, which are written alike in JSON, URLs, forms, HTML and every encoding. */
+const isPlain = /^[\w.-]+$/;
 
 /**
  * RFC 3986 section 2.3, a URI component as JavaScript encodes it, and a form field; each with hex digits in either

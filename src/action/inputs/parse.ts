@@ -3,7 +3,7 @@ import { isHeaderValue, parseWorkspaceId, type WorkspaceId } from '../../client/
 import { asObject, isArray, isObject, type Json, type JsonObject, parseJson } from '../../client/json.ts';
 import { errorMessage } from '../../interface/format.ts';
 import { canonicalLockPath, parseHeldPath } from '../../interface/lock-path.ts';
-import { accepted, type Parsed, parseAny, refused } from '../../interface/parsed.ts';
+import { accepted, controlCharacter, type Parsed, parseAny, refused } from '../../interface/parsed.ts';
 import type { OurLock } from '../../locks/ownership.ts';
 
 export const splitLines = (text: string): readonly string[] => split(text, /\n/);
@@ -28,7 +28,7 @@ export const parsePathCount = (text: string): Parsed<number | 'all'> =>
 
 /** An empty text means the origin of the service. */
 export const parseAudience = (text: string): Parsed<string> =>
-  /\p{Cc}/u.test(text)
+  controlCharacter.test(text)
     ? refused('It must be an audience that the service accepts, such as its origin.')
     : accepted(text);
 
