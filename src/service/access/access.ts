@@ -42,9 +42,15 @@ export interface AccessControl {
 
 const fullDiskRetryAfterSeconds = 10;
 
-/** For requests that create something. Releases, renewals and removals are allowed: they free space or extend locks. */
-export function requireFreeDisk({ freeDisk }: AccessControl): void {
-  if (!freeDisk.isLow()) return;
+/**
+ * For requests that create something. Releases, renewals and removals are allowed: they free space or extend locks. So is
+ * the repetition of a request that was carried out: the client needs its response to release the lock.
+ */
+export async function requireFreeDisk(
+  { freeDisk }: AccessControl,
+  wasCarriedOut: () => Promise<boolean> = async () => false,
+): Promise<void> {
+  if (!freeDisk.isLow() || (await wasCarriedOut())) return;
   throw unavailable(
     `The disk of the service has less than ${freeDisk.reserve} free, so it accepts no new work. Locks can still be released and renewed. Try again later, or ask the operator to free disk space.`,
     fullDiskRetryAfterSeconds,

@@ -27,11 +27,11 @@ export function addHookRoutes(api: Api, parts: ApiParts): void {
       201: jsonResponse('Registered.', createdHookSchema),
     },
     async handle({ c, workspace, body }) {
-      requireFreeDisk(parts);
       return idempotent(
         workspace.id,
         keyedRequestOf(c),
         async () => {
+          await requireFreeDisk(parts);
           const target = await checkTarget(body.url, targets, workspace.id);
           if (!target.ok) throw invalid({ pointer: '#/url', detail: target.reason });
           // The URL as deliveries use it.

@@ -10,6 +10,7 @@ import { lockRequestSchema } from '../contract/request-fields.ts';
 import { emptyResponse, invalid, jsonApiResponse, maxErrors } from '../contract/response.ts';
 import type { Resource } from '../contract/schemas.ts';
 import type { Environment } from '../http/context.ts';
+import { findLease } from '../locks/lease-store.ts';
 import type { LeaseRequest } from '../locks/leases.ts';
 import { poolWithName } from '../pools/pools.ts';
 import { mapInSlices } from '../runtime/map-in-slices.ts';
@@ -62,7 +63,10 @@ export function addLeaseRoutes(api: Api, parts: ApiParts): void {
     async handle({ c, workspace, body }) {
       const id = leaseIdOf(c);
       const bearer = bearerOf(c);
-      requireFreeDisk(parts);
+      await requireFreeDisk(
+        parts,
+        async () => (await findLease(storage.read, { workspace: workspace.id, id })) !== undefined,
+      );
       const { pool, type, note } = body;
       const count = body.count ?? (pool === undefined ? undefined : 1);
       const branch = lockBranchOf(c);

@@ -7,6 +7,7 @@ import { emptyResponse, insufficientScope, invalid, Refusal } from '../contract/
 import { acquiredLockSchema, lockSchema } from '../contract/schemas.ts';
 import { grants } from '../contract/scopes.ts';
 import { lastSegment } from '../http/request-target.ts';
+import { isKeyUsed } from '../idempotency/idempotency.ts';
 import { parseIfMatch, tagPattern } from '../locks/change-lock.ts';
 import { lockBranchHeader, lockBranchOf, waitHeaders, waitWith } from './lock-headers.ts';
 import { acquireResponse, anotherLock, heldBy, renewResponse } from './lock-responses.ts';
@@ -70,7 +71,7 @@ export function addLockRoutes(api: Api, parts: ApiParts): void {
         const renewal = { ...body, ...caller, match: parseIfMatch(ifMatch) };
         return renewResponse(renewal, await locks.renew(key, renewal));
       }
-      requireFreeDisk(parts);
+      await requireFreeDisk(parts, () => isKeyUsed(storage, key));
       const branch = lockBranchOf(c);
       const compare = () => parts.compare({ workspace, branch, paths: [body.path] });
       const request = { ...body, ...caller, origin: runOriginOf(c), compare };

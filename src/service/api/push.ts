@@ -40,7 +40,7 @@ export function addPushRoute(api: Api, parts: ApiParts): void {
       // Events may arrive late, so the remote is asked before the branch is removed from the mirror.
       if (event.kind === 'deleted') prepareSync(workspace, event.branch).catch(onError);
       if (event.kind !== 'pushed') return emptyResponse(204);
-      requireFreeDisk(parts);
+      await requireFreeDisk(parts);
       const { branch } = event;
       const estimatedObjects = (await syncedBranches(storage, workspace.id)).get(branch)?.receivedObjects ?? 0;
       const wanted = { workspace: workspace.id, branch, estimatedObjects, requestedBy: `push (${forge})` };

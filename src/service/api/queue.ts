@@ -61,7 +61,7 @@ export function addQueueRoutes(api: Api, parts: ApiParts): void {
     body: askSchema,
     responses: { 201: jsonResponse('Waits in line.', queuedSchema) },
     async handle({ c, workspace, body }) {
-      requireFreeDisk(parts);
+      await requireFreeDisk(parts);
       return jsonApiResponse(201, await locks.askFor({ ...body, workspace: workspace.id, bearer: bearerOf(c) }));
     },
   });

@@ -39,11 +39,13 @@ export function addSyncRoutes(api: Api, parts: ApiParts): void {
       202: jsonResponse('Queued. Location has its status.', syncSchema),
     },
     async handle({ c, workspace, body: { branch } }) {
-      requireFreeDisk(parts);
       return idempotent(
         workspace.id,
         keyedRequestOf(c),
-        () => prepareSync(workspace, branch),
+        async () => {
+          await requireFreeDisk(parts);
+          return prepareSync(workspace, branch);
+        },
         async (db, prepared) => {
           if (!prepared.ok) throw invalid({ pointer: '#/branch', detail: prepared.reason });
           const requested = { estimatedObjects: prepared.value, requestedBy: bearerOf(c).name };

@@ -141,6 +141,10 @@ async function recallAll<Result>(
   });
 }
 
+/** Whether the key of a request was used, so that it gets a response without being carried out. */
+export const isKeyUsed = async (storage: Storage, request: KeyedRequest | undefined): Promise<boolean> =>
+  (await recallAll(storage.read, storage, [request]))[0] !== undefined;
+
 const insertResults = batchQuery((db, members, now) =>
   insertFrom(db, members, 'remembered_answers', {
     ...textsOf(['key', 'fingerprint', 'result']),

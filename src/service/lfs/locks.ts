@@ -9,6 +9,7 @@ import { grants } from '../contract/scopes.ts';
 import { readOptionalBody } from '../http/body.ts';
 import type { App, Environment } from '../http/context.ts';
 import { readQuery } from '../http/request-target.ts';
+import { isKeyUsed } from '../idempotency/idempotency.ts';
 import type { Compare } from '../latest/compare.ts';
 import { isLfsRenewalDue, isOwnLock } from '../locks/change-lock.ts';
 import { type LockRow, listLocks, locksWithIds, toLock } from '../locks/find.ts';
@@ -32,7 +33,8 @@ export function addLfsLockRoutes(app: App, routes: LfsLockRoutes): void {
     access: 'locks:write',
     async handle(c, workspace) {
       const { path, ref: branch } = await readOptionalBody(c, acquireSchema);
-      requireFreeDisk(routes);
+      const key = keyedRequestOf(c);
+      await requireFreeDisk(routes, () => isKeyUsed(storage, key));
       const request: NewAcquireRequest = {
         workspace: workspace.id,
         path,
@@ -43,7 +45,7 @@ export function addLfsLockRoutes(app: App, routes: LfsLockRoutes): void {
         origin: runOriginOf(c),
         fromLfs: true,
       };
-      const { lock } = acquiredLock(await locks.acquire(keyedRequestOf(c), request), branch);
+      const { lock } = acquiredLock(await locks.acquire(key, request), branch);
       return lfsResponse(201, { lock: lfsLock(lock) });
     },
   });

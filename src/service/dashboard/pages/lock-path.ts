@@ -62,7 +62,7 @@ export function addLockPathPages(site: Site): void {
     const note = parseNote(textIn(form, 'note'));
     if (!note.ok) return pathView(site, call, path, { problem: note.reason, status: 422, values: form });
     try {
-      requireFreeDisk(site);
+      await requireFreeDisk(site);
       await locks.askFor({ workspace, path, bearer, note: note.value });
       return { to: urls.path(workspace, path) };
     } catch (error) {

@@ -45,7 +45,7 @@ export function addNewLockPages(site: Site): void {
     if (!read.ok) return lockView(call, form, { errors: read.errors });
     const { path, duration: ttl, note } = read.value;
     try {
-      requireFreeDisk(site);
+      await requireFreeDisk(site);
       const acquisition = await locks.acquire(undefined, {
         workspace,
         path,
