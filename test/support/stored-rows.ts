@@ -45,6 +45,14 @@ export async function storeSyncs(
   await commit('global', (db) => db.insertInto('syncs').values(rows).execute());
 }
 
+/** Stores so many old syncs, of some branches, that the database notices. */
+export async function storeManySyncs(storage: Storage, workspace_id: string): Promise<void> {
+  const numbers = Array.from({ length: 1_500 }, (_, number) => number);
+  const syncs = numbers.map((number) => ({ id: `old ${number}`, workspace_id, branch: `old ${number % 30}` }));
+  await storeSyncs(storage, ...syncs);
+  if (storage.dialect === 'postgres') await storage.commit('global', (db) => sql`analyze`.execute(db));
+}
+
 /** Stores branches as if they were synced, in the first millisecond unless given otherwise. */
 export async function storeSyncedBranches(
   { commit }: Pick<Storage, 'commit'>,

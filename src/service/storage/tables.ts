@@ -139,6 +139,7 @@ export const indexes: readonly string[] = [
   'create index unfinished_syncs on syncs (created_at) where finished_at is null',
   'create index finished_syncs on syncs (finished_at)',
   'create index syncs_of_workspace on syncs (workspace_id, created_at)',
+  'create index syncs_of_branch on syncs (workspace_id, branch, finished_at)',
   'create unique index hooks_by_url on hooks (workspace_id, url)',
   'create index next_deliveries on deliveries (hook_id, next_attempt_at, sequence) where next_attempt_at is not null',
   'create index deliveries_in_order on deliveries (hook_id, ordering_key, sequence)',

@@ -48,20 +48,29 @@ export async function removeBranches(
 /** Maximum duration of a job, which may continue to clone a former head. */
 const formerForMs = 24 * 60 * 60 * 1_000;
 
-/** The heads of syncs, and those that a later sync of their branch has replaced within this time. */
+/** The heads of syncs within this time, and those that the first of them has replaced on each branch. */
 export async function formerHeads({ read, now }: Pick<Storage, 'read' | 'now'>, workspace: string): Promise<string[]> {
-  const replacedAt = sql<number | null>`lead(created_at) over (partition by branch order by created_at)`;
-  const heads = await read
-    .selectFrom(({ selectFrom }) =>
-      selectFrom('syncs')
-        .select(['head', 'created_at', replacedAt.as('replaced_at')])
-        .where('workspace_id', '=', workspace)
-        .where('status', '=', 'succeeded')
-        .as('succeeded'),
-    )
+  const succeeded = read.selectFrom('syncs').where('workspace_id', '=', workspace).where('status', '=', 'succeeded');
+  const replaced = succeeded
     .select('head')
-    .distinct()
-    .where(sql<boolean>`coalesce(replaced_at, created_at) >= (select ${now}) - ${sql.lit(formerForMs)}`)
+    .where(sql<boolean>`syncs.branch = recent_branches.branch and finished_at < recent_branches.first`)
+    .orderBy('finished_at', 'desc')
+    .limit(sql.lit(1));
+  const heads = await read
+    .with('recent', () =>
+      succeeded
+        .select(['branch', 'head', 'finished_at'])
+        .where(sql<boolean>`created_at >= (select ${now}) - ${sql.lit(formerForMs)}`),
+    )
+    .with('recent_branches', (db) =>
+      db
+        .selectFrom('recent')
+        .select(({ fn }) => ['branch', fn.min('finished_at').as('first')])
+        .groupBy('branch'),
+    )
+    .selectFrom('recent')
+    .select('head')
+    .union(({ selectFrom }) => selectFrom('recent_branches').select(replaced.as('head')))
     .execute();
   return heads.flatMap(({ head }) => head ?? []);
 }

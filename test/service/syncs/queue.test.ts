@@ -6,7 +6,8 @@ import { recordSync } from '../../../src/service/syncs/record-sync.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { branchNamed } from '../../support/git-service.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
-import { changeRows, storeSyncs, storeWorkspace } from '../../support/stored-rows.ts';
+import { changeRows, storeManySyncs, storeSyncs, storeWorkspace } from '../../support/stored-rows.ts';
+import { planOf, type RecordedQuery, recording } from '../storage/query-plan.ts';
 
 describe.each(databaseKinds)('the queue of syncs on $name', (kind) => {
   const storage = sharedStorage(kind, { workspaces: ['game', 'film'] });
@@ -49,6 +50,15 @@ describe.each(databaseKinds)('the queue of syncs on $name', (kind) => {
     const claim = () => expect.fail('It began a change.');
     expect(await claimSync({ ...storage, claim })).toBeUndefined();
     expect(storage.accessVersion?.()).toBe(version);
+  });
+
+  test('a claim reads the newest syncs of a branch, however many it has had', async () => {
+    await storeManySyncs(storage, 'game');
+    await queue();
+    const queries: RecordedQuery[] = [];
+    await claimSync({ ...storage, read: recording(storage.read, queries) });
+    const plan = await planOf(storage, queries.at(-1) ?? expect.fail('It asked nothing.'), {});
+    expect(plan).toMatch(/syncs_of_branch/);
   });
 
   test('a queued sync wakes the workers of its instance, and one that joins it does not', async () => {
