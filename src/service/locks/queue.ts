@@ -81,17 +81,23 @@ export const placeInLine = coalesceReads(
     const lines = Map.groupBy(rows, nameOf);
     const firstPaths = rows.filter(({ position }) => position < maxPlacePaths);
     const own = Map.groupBy(firstPaths, ({ id }) => id);
-    return ids.map((id) => {
-      const waiting = new Map<string, (typeof rows)[number]>();
-      for (const row of own.get(id) ?? []) {
-        for (const other of lines.get(nameOf(row)) ?? []) {
-          if (other.present === 1 || other.id === id) waiting.set(other.id, other);
-        }
+    const sharedLines = (id: string) =>
+      (own.get(id) ?? []).map(nameOf).filter((line) => (lines.get(line)?.length ?? 0) > 1);
+    const places = new Map<string, QueuePosition>();
+    // Thousands of clients may wait in the same lines: these are sorted once for all of them.
+    for (const group of Map.groupBy(ids, (id) => sharedLines(id).sort().join('\n')).values()) {
+      const asking = new Set(group);
+      const inLines = sharedLines(group[0] ?? '').flatMap((line) => lines.get(line) ?? []);
+      const waiting = [...new Map(inLines.map((row) => [row.id, row])).values()].sort(byRank);
+      const length = waiting.filter(({ present }) => present === 1).length;
+      let ahead = 0;
+      for (const { id, present } of waiting) {
+        // One that is not present counts for itself only.
+        if (asking.has(id)) places.set(id, { position: 1 + ahead, length: length + 1 - present });
+        ahead += present;
       }
-      const wait = waiting.get(id);
-      const ahead = waiting.values().filter((row) => wait !== undefined && byRank(row, wait) < 0);
-      return { position: 1 + [...ahead].length, length: waiting.size };
-    });
+    }
+    return ids.map((id) => places.get(id) ?? { position: 1, length: own.has(id) ? 1 : 0 });
   },
 );
 

@@ -19,12 +19,12 @@ export function coalesceReads<Key, Result>(
     const waiting = arrived.get(read) ?? [];
     arrived.delete(read);
     try {
-      // Without duplicates: requests with the same token have the same key.
-      const byKey = [...Map.groupBy(waiting, ({ key }) => key)];
-      const keys = byKey.map(([key]) => key);
+      // Without duplicates: requests with the same token have the same key, and those for a path an equal one.
+      const byKey = [...Map.groupBy(waiting, ({ key }) => JSON.stringify(key)).values()];
+      const keys = byKey.flatMap(([first]) => (first === undefined ? [] : [first.key]));
       const results = await query(read, now, keys);
       for (const [index, result] of results.entries()) {
-        for (const { resolve } of byKey[index]?.[1] ?? []) resolve(result);
+        for (const { resolve } of byKey[index] ?? []) resolve(result);
       }
     } catch (error) {
       for (const { reject } of waiting) reject(error);

@@ -1,4 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
+import type { LockKey } from '../../../src/service/locks/find.ts';
 import { coalesceReads, rememberReads } from '../../../src/service/storage/coalesce-reads.ts';
 import { openSqlite } from '../../../src/service/storage/sqlite.ts';
 import { authenticate, createToken } from '../../../src/service/tokens/tokens.ts';
@@ -17,6 +18,17 @@ test('concurrent reads share one query without duplicates, and each gets its own
   });
   expect(await Promise.all([3, 1, 3, 2].map((number) => double(storage, number)))).toEqual([6, 2, 6, 4]);
   expect(asked).toEqual([[3, 1, 2]]);
+});
+
+test('concurrent reads of one path share it, although each request names it anew', async () => {
+  const asked: (readonly LockKey[])[] = [];
+  const pathsOf = coalesceReads(async (_db, _now, keys: readonly LockKey[]) => {
+    asked.push(keys);
+    return keys.map(({ path }) => path);
+  });
+  const keys = ['a', 'b', 'a'].map((path) => ({ workspace: 'game', path }));
+  expect(await Promise.all(keys.map((key) => pathsOf(storage, key)))).toEqual(['a', 'b', 'a']);
+  expect(asked).toEqual([keys.slice(0, 2)]);
 });
 
 test('a read that arrives while a query is running does not get the result of that query', async () => {
