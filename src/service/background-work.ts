@@ -161,7 +161,9 @@ export function createDatabaseGauges({ read, now }: Pick<Storage, 'read' | 'now'
         await yieldToEventLoop();
         measured.push({ workspace: id, ...(await measure(id)) });
       }
-      // Removed workspaces lose their series.
+      // Removed workspaces lose their series, if nobody waits in them.
+      for (const { value, labels } of (await metrics.lockWaiters.get()).values)
+        if (value === 0) metrics.lockWaiters.remove(labels);
       metrics.locks.reset();
       metrics.lastSync.reset();
       for (const { workspace, locks, syncedAt } of measured) {

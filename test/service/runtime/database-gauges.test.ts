@@ -25,9 +25,17 @@ describe.each(databaseKinds)('the gauges of the database on $name', (kind) => {
       'workspace_locks{workspace="game"} 2',
       'workspace_locks{workspace="idle"} 0',
     ]);
+    for (const workspace of ['game', 'idle']) metrics.lockWaiters.inc({ workspace }, 1);
     await removeWorkspaceInBatches(storage, operator, 'idle');
     await measureWorkspaces();
     expect(await shown('workspace_locks')).not.toContain('workspace_locks{workspace="idle"} 0');
+    const waiters = () => shown('workspace_lock_waiters');
+    const others = ['workspace_lock_waiters{workspace="film"} 0', 'workspace_lock_waiters{workspace="game"} 1'];
+    // A client still waits there: its end is subtracted.
+    expect((await waiters()).sort()).toEqual([...others, 'workspace_lock_waiters{workspace="idle"} 1']);
+    metrics.lockWaiters.inc({ workspace: 'idle' }, -1);
+    await measureWorkspaces();
+    expect((await waiters()).sort()).toEqual(others);
   });
 
   test('show the end of the last sync of any branch, and nothing for a workspace without one', async () => {
