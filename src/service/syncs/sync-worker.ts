@@ -72,6 +72,7 @@ export async function runSync(parts: SyncRunParts, sync: ClaimedSync, stopping: 
   let progress: SyncProgress = {};
   const claim = keepClaim(() => renewClaim(storage, sync, progress), renewEveryMs, stopping);
   const about = { sync: sync.id, workspace: sync.workspace, branch: sync.branch };
+  const reportLost = (): void => log.warn(about, 'sync taken over by another instance, or workspace removed');
   metrics.syncsRunning.inc();
   try {
     const end = await fetchBranchAndObjects(parts, sync, claim.signal, (now) => {
@@ -79,14 +80,14 @@ export async function runSync(parts: SyncRunParts, sync: ClaimedSync, stopping: 
     });
     claim.end();
     const record = (db: Database) => recordSync(db, storage.now, sync, end);
-    if (!(await storage.commit({ workspace: sync.workspace }, record))) return;
+    if (!(await storage.commit({ workspace: sync.workspace }, record))) return reportLost();
     metrics.syncs.inc({ status: end.kind });
     if (end.kind === 'failed') log.warn({ ...about, error: end.error }, 'sync failed');
     else log.info({ ...about, head: end.head, received_objects: end.receivedObjects, lfs: end.lfs }, 'sync succeeded');
   } catch (error) {
     if (!claim.signal.aborted) throw error;
     if (stopping.aborted) await endClaim(storage, 'syncs', sync);
-    else log.warn(about, 'sync taken over by another instance, or workspace removed');
+    else reportLost();
   } finally {
     claim.end();
     metrics.syncsRunning.dec();

@@ -31,6 +31,7 @@ describe.each(databaseKinds)('a running sync on $name', (kind) => {
       },
     };
     const stopping = new AbortController();
+    const lines: string[] = [];
     const done = runSync(
       {
         storage,
@@ -40,7 +41,7 @@ describe.each(databaseKinds)('a running sync on $name', (kind) => {
         allowFileRemotes: false,
         syncTimeout: { seconds: 60 },
         metrics: createMetrics(),
-        log: pino({ level: 'silent' }),
+        log: pino({}, { write: (line: string) => lines.push(JSON.parse(line).msg) }),
       },
       claimed,
       stopping.signal,
@@ -52,6 +53,7 @@ describe.each(databaseKinds)('a running sync on $name', (kind) => {
       status,
       stopping,
       course,
+      lines,
       receive: (objects: number) => receive(objects),
     };
   }
@@ -75,6 +77,14 @@ describe.each(databaseKinds)('a running sync on $name', (kind) => {
     await done;
     expect(await status()).toMatchObject({ status: 'running', finished_at: null });
     expect(await claimSync(storage)).toMatchObject({ workspace: 'w', branch: 'main' });
+  });
+
+  test('says that it was taken over, even at its very end', async () => {
+    const { storage, course, lines, done } = await startRunning();
+    await changeRows(storage, 'syncs', { claimed_by: 'another' });
+    course.resolve({ head: 'abc', receivedObjects: 1 });
+    await done;
+    expect(lines).toEqual(['sync taken over by another instance, or workspace removed']);
   });
 
   test.each(['its claim is lost', 'the service stops'])('ends the download of LFS objects when %s', async (when) => {
