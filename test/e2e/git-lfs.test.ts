@@ -29,7 +29,7 @@ test('a job waits for the lock of an artist, gets it when she unlocks, and is th
 
   const refused = await ada.refused('lfs', 'lock', hero);
   expect(refused).toMatch(
-    /held by release-bot until \S+, acquired by \S+\/actions\/runs\/4711\b.* It was acquired at /,
+    /held by release-bot until \S+, acquired from \S+\/actions\/runs\/4711\b.* It was acquired at /,
   );
   await job.post();
   expect(await ada.git('lfs', 'lock', hero)).toContain(`Locked ${hero}`);

@@ -48,7 +48,7 @@ test('`where` chooses among the items of a pool, and `any` locks several', async
   expect(held).toMatchObject({ conclusion: 'failure', outputs: { status: 'held', acquired: 'false' } });
   for (const [inputs, error] of [
     [{ where: 'host=b9' }, expect.stringContaining('No item of the pool "unity-pro" has these properties')],
-    [{ where: 'host=b3', any: '3' }, expect.stringContaining('count: It is 3, and there are 2 paths')],
+    [{ where: 'host=b3', any: '3' }, expect.stringContaining('count: It must be at most 2, the number of paths')],
     [{ pool: 'unity' }, expect.stringMatching(/has no pool "unity"\. Its pools are unity-pro \(PUT /)],
     [{ pool: '../a//b' }, expect.stringMatching(/\(PUT .*422/)],
   ] as const) {

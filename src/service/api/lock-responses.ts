@@ -99,7 +99,7 @@ export function obstacleText({ paths: [first], next }: Blocked): string {
 }
 
 export const heldBy = ({ owner, expires_at, origin, note }: Lock): string =>
-  `held by ${owner} until ${expires_at}${origin === null ? '' : `, acquired by ${origin}`}${note === null ? '' : `, with the note "${note}"`}`;
+  `held by ${owner} until ${expires_at}${origin === null ? '' : `, acquired from ${origin}`}${note === null ? '' : `, with the note "${note}"`}`;
 
 const lockResponse = (status: number, workspace: string, lock: Lock, headers?: ApiResponse['headers']): ApiResponse =>
   jsonApiResponse(status, lock, {

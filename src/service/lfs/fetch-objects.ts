@@ -78,7 +78,7 @@ async function runGitLfs(
   let isStoreUnusable = false;
   function checkDisk(): void {
     if (!freeDisk.isLow()) return;
-    const reason = `The disk of the service is nearly full: less than ${freeDisk.reserve} are free. Free disk space, or let syncs fetch less.`;
+    const reason = `The disk of the service is nearly full: less than ${freeDisk.reserve} is free. Free disk space, or let syncs fetch less.`;
     ending.abort(new GitError('failed', reason));
   }
   try {

@@ -95,8 +95,7 @@ export function createLeases({ storage, quota, line, onChange }: LeasesOptions) 
     const keys = (await readPaths(db)).map((path) => ({ workspace, path }));
     const wanted = count ?? keys.length;
     if (keys.length < wanted) {
-      const paths = keys.length === 1 ? 'is 1 path' : `are ${keys.length} paths`;
-      throw invalid({ pointer: '#/count', detail: `It is ${count}, and there ${paths}.` });
+      throw invalid({ pointer: '#/count', detail: `It must be at most ${keys.length}, the number of paths.` });
     }
     const waitId = waitIds.ofLease({ workspace, id: lease });
     const [decision] = await take(db, now, [{ ...request, lease, keys, wanted, waitId, place, comparison }], quota);

@@ -72,7 +72,7 @@ export function createPullThrough(parts: PullThroughParts) {
       const lacking = await lackingOf(workspace, heads);
       if (lacking.size === 0) return;
       if (freeDisk.isLow()) {
-        throw new GitError('failed', `The disk is nearly full: less than ${freeDisk.reserve} are free.`);
+        throw new GitError('failed', `The disk is nearly full: less than ${freeDisk.reserve} is free.`);
       }
       await git.fetchCommits(workspace.id, remoteOf(workspace, parts.allowFileRemotes), lacking, limits);
       log.info({ workspace: workspace.id, branches: lacking.size }, 'fetched branches that this instance lacked');

@@ -72,6 +72,9 @@ describe.each(databaseKinds)('leases that wait, on $name', (kind) => {
     expect((await get(first.id)).body).toMatchObject({ state: 'waiting', blocked: [{ path: 'b' }] });
     expect((await put(['a'], { id: first.id, wait: 0 })).status).toBe(422);
     expect((await put(['a', 'b'])).status).toBe(409);
+    // A client that does not wait gives up its place.
+    expect((await put(['a', 'b'], { id: first.id })).status).toBe(409);
+    expect((await get(first.id)).status).toBe(404);
   });
 
   test('are served in the order of their arrival, single locks among them', async () => {

@@ -200,14 +200,14 @@ describe('a sync', () => {
     const { fetch, store, objects, name } = await oneObject();
     let isLow = true;
     const freeDisk = { isLow: () => isLow, reserve: '1 GiB' };
-    await expect(fetch({ freeDisk })).rejects.toThrow('less than 1 GiB are free');
+    await expect(fetch({ freeDisk })).rejects.toThrow('less than 1 GiB is free');
     expect(store.authorizations).toEqual([]);
     isLow = false;
     store.behaviour.download = () => {
       isLow = true;
       return drip('body');
     };
-    await expect(fetch({ freeDisk })).rejects.toThrow('1 GiB are free');
+    await expect(fetch({ freeDisk })).rejects.toThrow('1 GiB is free');
     expect(await objects.find(oidOf(name))).toBeUndefined();
   });
 
