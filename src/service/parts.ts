@@ -50,7 +50,7 @@ export interface ServiceOptions {
   readonly rateLimit: RateLimit;
   readonly trustedProxies: readonly Cidr[];
   /** Returns the public origin of the service for its port; undefined if unknown. */
-  readonly publicUrl?: (port: number) => string | undefined;
+  readonly publicUrl: (port: number) => string | undefined;
 }
 
 export type ServiceParts = Awaited<ReturnType<typeof createParts>>;

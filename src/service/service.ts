@@ -29,14 +29,10 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const parts = await createParts(options, {
     stopping: stopping.signal,
     isStopping: () => isDraining,
-    publicUrl: () => options.publicUrl?.(port),
+    publicUrl: () => options.publicUrl(port),
   });
   const { requestLimit, locks } = parts;
   const backgroundWork = startBackgroundWork(parts);
-  const stopWork = async () => {
-    stopping.abort();
-    await backgroundWork.stop();
-  };
   try {
     const server = await startServer(createServiceApp(parts), host, port, {
       requestLimit,
@@ -52,11 +48,12 @@ export async function startService(options: ServiceOptions): Promise<Service> {
         stopping.abort();
         locks.endWaits();
         await server.close({ idleMs: delayMs, requestsMs: milliseconds(options.drainTimeout) });
-        await stopWork();
+        await backgroundWork.stop();
       },
     };
   } catch (error) {
-    await stopWork();
+    stopping.abort();
+    await backgroundWork.stop();
     throw error;
   }
 }

@@ -97,7 +97,7 @@ export async function startTestService(kind: DatabaseKind, options: RunningServi
   const { storage, remove } = await kind.open();
   const lines: string[] = [];
   const { environment = process.env, allowedNetworks = [], trustedProxies = [], ...more } = options;
-  const { allowFileRemotes = true, publicUrl, resolve = noNames, ...settings } = more;
+  const { allowFileRemotes = true, publicUrl = () => undefined, resolve = noNames, ...settings } = more;
   const service = await startService({
     storage,
     git: createGit({ dataFolder: data.folder, allowFile: allowFileRemotes, environment }),
@@ -109,7 +109,7 @@ export async function startTestService(kind: DatabaseKind, options: RunningServi
     ...{ drainDelay: { seconds: 0 }, drainTimeout: { seconds: 10 } },
     ...{ syncTimeout: { seconds: 60 }, freeDisk: endlessDisk, keepAudit: undefined, rateLimit: shippedRateLimit },
     trustedProxies: trustedProxies.map(cidr),
-    ...(publicUrl && { publicUrl }),
+    publicUrl,
     ...settings,
   });
   const baseUrl = `http://127.0.0.1:${service.port}`;

@@ -107,7 +107,8 @@ function identify(
   c.set('bearer', bearer);
   c.set('callerId', bearer.id);
   c.set('responseHeaders', rateLimiter.headersOf(bearer.id));
-  noteUse(bearer.id);
+  // The tokens of a run share an id, which is not that of a row.
+  if (bearer.run === undefined) noteUse(bearer.id);
   requestLimit.identify(c.env.incoming, bearer.id);
 }
 

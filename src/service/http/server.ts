@@ -29,9 +29,9 @@ const defaultTimeouts = {
 const unlimitedPath = '/healthz';
 
 export interface ServerOptions {
-  readonly requestLimit?: Pick<RequestLimit, 'wait'>;
+  readonly requestLimit: Pick<RequestLimit, 'wait'>;
   readonly timeouts?: Partial<typeof defaultTimeouts>;
-  readonly events?: ServerEvents;
+  readonly events: ReturnType<typeof reportEvents>;
   readonly maxConnections?: number;
 }
 
@@ -39,7 +39,7 @@ export async function startServer(
   app: App,
   host: string,
   port: number,
-  { requestLimit, timeouts, events, maxConnections = connectionLimit(openFilesLimit()) }: ServerOptions = {},
+  { requestLimit, timeouts, events, maxConnections = connectionLimit(openFilesLimit()) }: ServerOptions,
 ) {
   const { headersMs, requestMs, checkEveryMs, silenceMs, keepAliveMs } = { ...defaultTimeouts, ...timeouts };
   const response = getRequestListener(app.fetch, {
@@ -65,19 +65,17 @@ export async function startServer(
     incoming.url = originForm(incoming.url ?? '/');
     incoming.headers.host = 'localhost';
     const begin = (): void => void response(incoming, outgoing);
-    if (requestLimit === undefined || incoming.url === unlimitedPath) begin();
+    if (incoming.url === unlimitedPath) begin();
     else void requestLimit.wait(incoming, outgoing, begin);
   });
-  refuseUnreadable(server, responsesOf, (unreadable) => events?.onUnreadable(unreadable));
-  server.on('drop', () => events?.onDropped());
+  refuseUnreadable(server, responsesOf, events.onUnreadable);
+  server.on('drop', events.onDropped);
   server.listen(port, host);
   await once(server, 'listening');
-  server.on('error', (error) => events?.onError(error));
+  server.on('error', events.onError);
   // The address of a listening TCP server always has this type.
   return { port: (server.address() as AddressInfo).port, close };
 }
-
-type ServerEvents = ReturnType<typeof reportEvents>;
 
 /** Anyone who reaches the port can cause these events, so all are counted, but few are logged. */
 const unreadableLimit = { max: 100, everyMs: 10_000 };

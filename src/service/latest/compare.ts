@@ -35,12 +35,13 @@ export function createCompare(parts: CompareParts): Compare {
   async function outdatedIn(heads: ComparedHeads, request: CompareRequest) {
     const { workspace, paths } = request;
     const { compared, own } = heads;
+    if (own === undefined) return { outdated: [], isComplete: true };
     const found = new Map<string, Outdated>();
     let isComplete = true;
-    const others = own === undefined ? [] : [...compared].filter(([, head]) => head !== own);
+    const others = [...compared].filter(([, head]) => head !== own);
     const compareWith = async ([branch, head]: readonly [string, string]) => ({
       branch,
-      newer: await findNewerVersions(workspace.id, own ?? head, head),
+      newer: await findNewerVersions(workspace.id, own, head),
     });
     for (const { branch, newer } of await Promise.all(others.map(compareWith))) {
       for (const path of paths) {

@@ -52,12 +52,12 @@ export const expiryOf = (lock: LockRow): LockEnd => ({ kind: 'expired', lock, at
 /** More than jobs add in 90 days, and too few for a client that locks in a loop to fill the disk. */
 const maxRowsOfWorkspace = 5_000_000;
 
-export async function removeOldLockHistory(storage: Storage, keptMs = keptForMs): Promise<void> {
+export async function removeOldLockHistory(storage: Storage): Promise<void> {
   const rows = { table: 'lock_history', time: 'ended_at' } as const;
   const workspaces = await storage.read.selectFrom('workspaces').select('id').execute();
   for (const { id: workspace } of workspaces) {
     await yieldToEventLoop();
-    await removeOld(storage, { ...rows, workspace, keptForMs: keptMs });
+    await removeOld(storage, { ...rows, workspace, keptForMs });
     await removeBeyond(storage, { ...rows, workspace }, { max: maxRowsOfWorkspace, countedAtOnce: 50_000 });
   }
 }

@@ -61,7 +61,7 @@ export function createLocks({ storage, idempotency, quotas, metrics, onError }: 
     const lines = paths.length > maxNamedLines ? [undefined] : paths.map((path) => nameOf({ workspace, path }));
     for (const line of lines) {
       waiters.changed(line);
-      void storage.broadcast.send(line);
+      storage.broadcast.send(line);
     }
   };
 

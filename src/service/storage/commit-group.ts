@@ -67,7 +67,7 @@ export function groupCommits(
       const settlings: Settle[] = [];
       // A single change needs no savepoint: it is rolled back with its transaction.
       for (const unit of group) {
-        settlings.push(...(await (changes === 1 ? run(transaction, unit) : runInSavepoint(transaction, unit))));
+        settlings.push(await (changes === 1 ? run(transaction, unit) : runInSavepoint(transaction, unit)));
       }
       await transaction.commit().execute();
       if (group.some(({ isBatch }) => !isBatch)) otherCommits += 1;
@@ -143,33 +143,33 @@ const [savepoint, release, rollBack] = [
 ];
 
 /** Runs a unit in a savepoint, so that a failure undoes only this unit. */
-async function runInSavepoint(transaction: Database, unit: Unit): Promise<readonly Settle[]> {
+async function runInSavepoint(transaction: Database, unit: Unit): Promise<Settle> {
   await transaction.executeQuery(savepoint);
   try {
-    const settlings = await run(transaction, unit);
+    const settle = await run(transaction, unit);
     await transaction.executeQuery(release);
-    return settlings;
+    return settle;
   } catch (error) {
     // Without the savepoint, the database has already rolled back the transaction, as SQLite does on a full disk.
     await transaction.executeQuery(rollBack).catch(() => Promise.reject(error));
     const [only, ...more] = unit.changes;
-    if (more.length === 0) return [() => only?.reject(error)];
+    if (more.length === 0) return () => only?.reject(error);
     // One change has failed the call, so each change is retried alone.
     const settlings: Settle[] = [];
     for (const change of unit.changes)
-      settlings.push(...(await runInSavepoint(transaction, { ...unit, changes: [change] })));
-    return settlings;
+      settlings.push(await runInSavepoint(transaction, { ...unit, changes: [change] }));
+    return () => {
+      for (const settle of settlings) settle();
+    };
   }
 }
 
-async function run(db: Database, { make, changes }: Unit): Promise<readonly Settle[]> {
+async function run(db: Database, { make, changes }: Unit): Promise<Settle> {
   const all = changes.map(({ change }) => change);
   const results = await make(db, all);
-  return [
-    () => {
-      for (const [index, result] of results.entries()) changes[index]?.resolve(result);
-    },
-  ];
+  return () => {
+    for (const [index, result] of results.entries()) changes[index]?.resolve(result);
+  };
 }
 
 const queuedWork = new WeakMap<Database, Set<Work>>();

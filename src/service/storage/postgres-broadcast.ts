@@ -72,10 +72,9 @@ export function createPostgresBroadcast(url: string): Broadcast & { close(): Pro
 
   return {
     send(message) {
-      if (closed) return Promise.resolve();
+      if (closed) return;
       unsent.push(message);
       sending ??= sendAll();
-      return sending;
     },
     listen(onMessage) {
       listeners.add(onMessage);

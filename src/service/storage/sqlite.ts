@@ -189,7 +189,7 @@ function dataVersionOf(writing: DatabaseSync): () => unknown {
 
 /** With SQLite, only short commands run at the same time as the single instance. */
 const broadcastOf = (writing: DatabaseSync, dataVersion: () => unknown): Broadcast => ({
-  send: async () => undefined,
+  send: () => undefined,
   listen(onMessage) {
     let known = dataVersion();
     const timer = setInterval(() => {

@@ -17,8 +17,8 @@ export type CommitScope = { readonly workspace: string } | 'tokens' | 'global';
 
 /** Messages to other processes on the same database. Nothing may depend on them, because they may be lost. */
 export interface Broadcast {
-  /** Undefined: anything may have changed. Resolves when the message has been sent, or sending has failed. */
-  send(message: string | undefined): Promise<void>;
+  /** Undefined: anything may have changed. */
+  send(message: string | undefined): void;
   /** Calls back with each message, and with undefined if there may be unknown changes. Returns a function to stop. */
   listen(onMessage: (message: string | undefined) => void): () => void;
 }

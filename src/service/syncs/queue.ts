@@ -72,7 +72,7 @@ export type ClaimedSync = NonNullable<Awaited<ReturnType<typeof claimSync>>>;
  * branch runs (an index guarantees this if two instances claim at once), and after several recent ones. Syncs of the
  * workspaces in `except` are not claimed.
  */
-export async function claimSync(storage: Storage, { except = [] }: { readonly except?: readonly string[] } = {}) {
+export async function claimSync(storage: Storage, except: readonly string[] = []) {
   const { claim, read, dialect, now } = storage;
   // Most polls find nothing, and should make no change.
   if ((await nextSync(read, now, except).executeTakeFirst()) === undefined) return undefined;

@@ -56,7 +56,7 @@ export function startSyncs({ freeDisk, onError, ...parts }: SyncWorkerOptions) {
     async claim() {
       if (freeDisk.isLow()) return undefined;
       const except = [...running].flatMap(([workspace, syncs]) => (syncs >= maxOfWorkspace ? [workspace] : []));
-      const sync = await claimSync(parts.storage, { except });
+      const sync = await claimSync(parts.storage, except);
       if (sync !== undefined) count(sync.workspace, 1);
       return sync;
     },

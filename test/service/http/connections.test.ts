@@ -7,8 +7,9 @@ import pino from 'pino';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { connectionLimit, openFilesLimit } from '../../../src/service/http/connections.ts';
 import type { Environment } from '../../../src/service/http/context.ts';
-import { reportEvents, startServer } from '../../../src/service/http/server.ts';
+import { reportEvents } from '../../../src/service/http/server.ts';
 import { createMetrics } from '../../../src/service/runtime/metrics.ts';
+import { startAppServer } from '../../support/app-server.ts';
 import { sqlite } from '../../support/databases.ts';
 import { askRaw, connectRaw, requestRaw, writeRequest } from '../../support/raw-http.ts';
 import { startTestService } from '../../support/running-service.ts';
@@ -28,7 +29,7 @@ async function hold(port: number, text: string): Promise<Socket> {
 
 describe('a server with misbehaving clients', () => {
   const metrics = createMetrics();
-  let server: Awaited<ReturnType<typeof startServer>>;
+  let server: Awaited<ReturnType<typeof startAppServer>>;
   let written: string[];
 
   /** A client that is silent for so long is disconnected. */
@@ -38,7 +39,7 @@ describe('a server with misbehaving clients', () => {
     const own: string[] = [];
     written = own;
     const log = pino({}, { write: (line: string) => own.push(line) });
-    server = await startServer(describedApp({ log, metrics }), '127.0.0.1', 0, {
+    server = await startAppServer(describedApp({ log, metrics }), {
       timeouts: { checkEveryMs: 100, silenceMs },
       events: reportEvents(log, metrics, () => 0),
       maxConnections: 12,
@@ -209,7 +210,7 @@ test('stopping closes a connection at the end of a response that began before, w
     await isOver;
   }
   const app = new Hono<Environment>().get('/', () => new Response(ReadableStream.from(parts())));
-  const server = await startServer(app, '127.0.0.1', 0);
+  const server = await startAppServer(app);
   const agent = new Agent({ keepAlive: true });
   onTestFinished(() => agent.destroy());
   const [response] = (await once(get({ port: server.port, agent }), 'response')) as [IncomingMessage];

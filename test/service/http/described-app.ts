@@ -7,7 +7,7 @@ import type { DashboardParts } from '../../../src/service/dashboard/frame/page.t
 import type { Git } from '../../../src/service/git/git.ts';
 import type { AppParts } from '../../../src/service/http/app.ts';
 import type { App } from '../../../src/service/http/context.ts';
-import { type ServerOptions, startServer } from '../../../src/service/http/server.ts';
+import type { ServerOptions } from '../../../src/service/http/server.ts';
 import type { LfsParts } from '../../../src/service/lfs/lfs.ts';
 import type { Locks } from '../../../src/service/locks/locks.ts';
 import type { MirrorParts } from '../../../src/service/mirror/mirror.ts';
@@ -17,6 +17,7 @@ import { createMetrics } from '../../../src/service/runtime/metrics.ts';
 import { createServiceApp } from '../../../src/service/service.ts';
 import type { Storage } from '../../../src/service/storage/storage.ts';
 import { createToken } from '../../../src/service/tokens/tokens.ts';
+import { startAppServer } from '../../support/app-server.ts';
 import { sqlite } from '../../support/databases.ts';
 import { endlessDisk } from '../../support/endless-disk.ts';
 import { operator } from '../../support/operator.ts';
@@ -64,10 +65,10 @@ export const describedApi = (): Api => createApi(describedParts({}));
 export const describedApp = (given: Partial<Parts> = {}): App => createServiceApp(describedParts(given));
 
 /** A server with only this app, on its own database. */
-export async function serveApp(given: Partial<Parts> = {}, options: ServerOptions = {}) {
+export async function serveApp(given: Partial<Parts> = {}, options: Partial<ServerOptions> = {}) {
   const { storage, remove } = await sqlite.open();
   const rateLimiter = createRateLimiter(null, () => 0);
-  const { port, close } = await startServer(describedApp({ storage, rateLimiter, ...given }), '127.0.0.1', 0, options);
+  const { port, close } = await startAppServer(describedApp({ storage, rateLimiter, ...given }), options);
   return {
     port,
     close,

@@ -6,14 +6,14 @@ import { Hono } from 'hono';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { App, Environment } from '../../../src/service/http/context.ts';
 import { sendFile } from '../../../src/service/http/send-output.ts';
-import { startServer } from '../../../src/service/http/server.ts';
+import { startAppServer } from '../../support/app-server.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const size = 64 * 1_024 * 1_024;
 /** Keeps connections open, so that the end of a connection does not mark the end of a response. */
 const agent = new Agent({ keepAlive: true });
 let path: string;
-let server: Awaited<ReturnType<typeof startServer>>;
+let server: Awaited<ReturnType<typeof startAppServer>>;
 let begun: Awaited<ReturnType<typeof sendFile>>;
 
 beforeEach(async () => {
@@ -27,7 +27,7 @@ beforeAll(async () => {
     begun = await sendFile(c, { path, range: { start: 0, end: size }, status: 200, headers: {} }, 500);
     return begun.response;
   });
-  server = await startServer(app, '127.0.0.1', 0);
+  server = await startAppServer(app);
 });
 afterAll(async () => {
   agent.destroy();

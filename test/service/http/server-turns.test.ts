@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
-import { startServer } from '../../../src/service/http/server.ts';
+import type { startServer } from '../../../src/service/http/server.ts';
+import { startAppServer } from '../../support/app-server.ts';
 import { connectRaw, requestRaw, writeRequest } from '../../support/raw-http.ts';
 import { describedApp } from './described-app.ts';
 
@@ -17,7 +18,7 @@ async function nextWaiting() {
 }
 
 beforeAll(async () => {
-  server = await startServer(describedApp(), '127.0.0.1', 0, {
+  server = await startAppServer(describedApp(), {
     requestLimit: {
       async wait(incoming, _, begin) {
         waiting.push({ incoming, begin });

@@ -3,9 +3,9 @@ import pino from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import { GitError } from '../../../src/service/git/git-error.ts';
 import type { App, Environment } from '../../../src/service/http/context.ts';
-import { startServer } from '../../../src/service/http/server.ts';
 import { createServe, defaultMirrorLimits } from '../../../src/service/mirror/serve.ts';
 import { findWorkspace } from '../../../src/service/workspaces/workspaces.ts';
+import { startAppServer } from '../../support/app-server.ts';
 import { sqlite } from '../../support/databases.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
 
@@ -32,7 +32,7 @@ test('a list of branches that git does not complete is cut off, and not left ope
     c.set('databaseNow', Date.now);
     return serve(c, workspace);
   });
-  const { port, close } = await startServer(app, '127.0.0.1', 0);
+  const { port, close } = await startAppServer(app);
   onTestFinished(() => close({ idleMs: 0, requestsMs: 0 }));
   const response = await fetch(`http://127.0.0.1:${port}/`, { signal: AbortSignal.timeout(4_000) });
   await expect(response.text()).rejects.toThrow('terminated');

@@ -1,10 +1,12 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { createLastUse } from '../../../src/service/tokens/last-use.ts';
 import { createToken, listTokens } from '../../../src/service/tokens/tokens.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { operator } from '../../support/operator.ts';
 import { startTestService } from '../../support/running-service.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
+import { changeRows, findRows } from '../../support/stored-rows.ts';
+import { serveApp } from '../http/described-app.ts';
 
 const newToken = { name: 'ci', scopes: ['sync'], workspaces: null, lifetime: null } as const;
 
@@ -44,6 +46,17 @@ describe.each(databaseKinds)('the last use of tokens on $name', (kind) => {
     expect(shown.get(unused)).toBeNull();
     expect(shown.get(used)).toBeGreaterThanOrEqual(began - 7_000 - slack);
     expect(shown.get(used)).toBeLessThanOrEqual(began - 7_000 + spent + slack);
+  });
+
+  test('is not noted for a run, whose tokens share an id that no row has', async () => {
+    const noted: string[] = [];
+    const app = await serveApp({ noteUse: (id) => noted.push(id) });
+    onTestFinished(app.stop);
+    const secrets = [await app.token('locks:read'), await app.token('locks:read')];
+    const [{ id = '' } = {}, of = { id: '' }] = await findRows(app.storage, 'tokens');
+    await changeRows(app.storage, 'tokens', { run_id: 'run_1' }, { id: of.id });
+    for (const token of secrets) expect((await app.ask('GET', '/metrics', { token })).status).toBe(200);
+    expect(noted).toEqual([id]);
   });
 
   test('is written on the next attempt after a failure, unless a later use was noted meanwhile', async () => {
