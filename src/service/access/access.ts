@@ -43,8 +43,8 @@ export interface AccessControl {
 const fullDiskRetryAfterSeconds = 10;
 
 /**
- * For requests that create something. Releases, renewals and removals are allowed: they free space or extend locks. So is
- * the repetition of a request that was carried out: the client needs its response to release the lock.
+ * For requests that create something. Releases, renewals and removals are allowed: they free space or extend locks.
+ * So is a repeated request that was carried out before: its client needs the response, to release the lock.
  */
 export async function requireFreeDisk(
   { freeDisk }: AccessControl,

@@ -48,7 +48,7 @@ export async function waitWith(
   try {
     return await respond({ seconds, urgency: urgencyOf(c.req.header('priority')), gone, authenticate });
   } catch (error) {
-    // Nobody receives a refusal. Other errors are logged.
+    // The client has disconnected, so a refusal would reach nobody. Other errors are logged.
     if (gone.aborted && error instanceof Refusal) return clientIsGone;
     throw error;
   } finally {

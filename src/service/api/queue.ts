@@ -54,7 +54,7 @@ export function addQueueRoutes(api: Api, parts: ApiParts): void {
   addWorkspaceOperation(api, parts, {
     operationId: 'askForLock',
     summary: 'Ask for a lock that someone else holds',
-    description: `For people: sends the event lock.requested, and takes a place in line that needs no waiting client. At its turn, the path is kept for the owner of the token for ${pathKeptMinutes} minutes, but not locked. Asking again changes the note. A request is kept for 7 days.`,
+    description: `For people: sends the event lock.requested, and keeps a place in line without a client that waits. When its turn comes, the path is reserved for the owner of the token for ${pathKeptMinutes} minutes, but not locked. A repeated request replaces the note. A request expires after 7 days.`,
     method: 'post',
     path,
     access: 'locks:write',

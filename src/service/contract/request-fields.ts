@@ -29,7 +29,7 @@ export const describedLockPath = {
   minLength: 1,
   maxLength: maxLockPathBytes,
   not: { pattern: `${forbiddenInLockPath}|${misleading.source}` },
-  description: `At most ${maxLockPathBytes} bytes of UTF-8, as the service keeps it: in NFC. Relative to the workspace, with /; case-sensitive.`,
+  description: `Relative to the workspace, with / as the separator; case-sensitive. Stored in NFC, in which it has at most ${maxLockPathBytes} bytes of UTF-8.`,
   example: 'Content/Hero.uasset',
 } as const;
 

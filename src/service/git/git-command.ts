@@ -79,7 +79,7 @@ const fixedSettings: Readonly<Record<string, string>> = {
   'http.lowSpeedTime': '60',
   // Always keep the received pack: unpacking it would not report the number of received objects.
   'fetch.unpackLimit': '1',
-  // Also refs: no fetch could update one that a power failure has emptied.
+  // Includes refs: a fetch could not update one that a power failure had emptied.
   'core.fsync': 'committed',
   'fetch.recurseSubmodules': 'false',
   // The service decides when maintenance runs.

@@ -41,7 +41,7 @@ export function createGit({ dataFolder, allowFile, environment, silenceMs = 60_0
 
   async function removeMirror(workspace: string): Promise<void> {
     const { repository } = mirrorOf(workspace);
-    // Not isRepository(): incomplete ones are removed too.
+    // Not isRepository(): this also removes incomplete ones.
     if (!existsSync(repository)) return;
     await withScratchFolder(scratch, async (folder) => {
       await unlessMissing(rename(repository, join(folder, 'removed.git')));

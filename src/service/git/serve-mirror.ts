@@ -30,7 +30,7 @@ export interface ServeTask extends Search {
 interface FetchRequest {
   /** In version 0 of the protocol: gitprotocol-pack(5). */
   readonly bytes: Buffer;
-  /** Commits that are served too: a sync may move a branch between the requests of a clone. */
+  /** Commits that are also served: a sync may move a branch between the requests of a clone. */
   readonly formerHeads: readonly string[];
 }
 

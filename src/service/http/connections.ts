@@ -8,7 +8,7 @@ import { toProblemResponse } from '../contract/response.ts';
 /** No well-behaved client pipelines this many requests. */
 const maxWaiting = 128;
 
-/** Maximum number of checks for connections that only the system has accepted. Node accepts one per check. */
+/** Maximum number of connections to take over from the backlog of the system when the server closes: one per check. */
 const maxAcceptChecks = 100;
 
 /**
@@ -52,7 +52,7 @@ export function serveConnections(server: Server, begin: (incoming: IncomingMessa
   // RFC 9110 section 10.1.1 lets a server ignore an unknown expectation. Node's own 417 has no body.
   server.on('checkExpectation', onRequest);
 
-  /** Otherwise the system resets connections that it has accepted, but Node has not, when the server closes. */
+  /** Lets Node take over connections from the system, which would reset them when the server closes. */
   async function acceptAll(): Promise<void> {
     for (let looks = 0, before = -1; before !== accepted && looks < maxAcceptChecks; looks += 1) {
       before = accepted;
@@ -65,7 +65,7 @@ export function serveConnections(server: Server, begin: (incoming: IncomingMessa
     // close() of the HTTP server would close idle connections immediately.
     const closed = new Promise<void>((resolve) => TcpServer.prototype.close.call(server, () => resolve()));
     isClosing = true;
-    // Otherwise their connections would stay open for another request.
+    // Keeps their connections from staying open for another request.
     for (const outgoing of [...connections.values()].flat()) outgoing.shouldKeepAlive = false;
     const cuts = [
       setTimeout(() => {
@@ -98,7 +98,7 @@ export const connectionLimit = (openFiles: number): number =>
 
 /** Limit on open files of this process. Node raises it to the system's maximum at startup. */
 export function openFilesLimit(): number {
-  // Otherwise the report resolves host names. The setting is missing in Node's types.
+  // Keeps the report from resolving host names. The setting is missing in Node's types.
   Object.assign(process.report, { excludeNetwork: true });
   // The report has no type either. On Windows, which has no such limit, `userLimits` is missing.
   const { userLimits } = process.report.getReport() as { userLimits?: { open_files?: { soft?: unknown } } };

@@ -44,7 +44,7 @@ export function createRequestLimit({ credentialOf, addressOf }: RequestLimitOpti
       // A HEAD request does the work of a GET.
       const limit = ['GET', 'HEAD'].includes(incoming.method ?? '') ? reads : others;
       await limit(keyOf(incoming), async () => {
-        // Otherwise the requests of one token would follow each other without a turn for others.
+        // Gives others a turn between the requests of one token.
         await setImmediate();
         if (incoming.socket.destroyed) return;
         begin();

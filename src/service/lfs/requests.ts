@@ -15,7 +15,7 @@ const cursorField = z.preprocess(
   z.string().transform(parsedBy(readCursor)).optional(),
 );
 
-/** A client on no branch sends no `ref`, or an empty one. Any other value that is not a branch counts as none, too. */
+/** A client on no branch sends no `ref`, or an empty one. Any other value that is not a branch also counts as none. */
 const refField = z.unknown().optional().transform(branchOfRef);
 
 export const acquireSchema = z.object({ path: lockPathField, ref: refField });

@@ -39,7 +39,7 @@ export async function keptFor(
       const own = wait.size > 1 ? free.get(wait.id) : paths.slice(wait.index, wait.index + 1);
       known.set(wait.id, { ...wait, keeps: wait.keeps === 1, free: own?.map(nameOf) ?? [] });
     }
-    // Where a set can be granted, who is before it on its other paths matters, too.
+    // If a set can be granted, those before it on its other paths also matter.
     const further = sets.flatMap(({ id, wanted }) => {
       const open = free.get(id) ?? [];
       return open.length >= wanted ? open : [];

@@ -32,7 +32,7 @@ interface KnownCount {
 /** Minimum age of a count before a refused request repeats it. */
 const countAgainMs = 1_000;
 
-/** Share of a quota that an instance may use before it counts again: other instances grant locks, too. */
+/** Share of a quota that an instance may use before it counts again, because other instances also grant locks. */
 const uncounted = 1 / 20;
 
 /** Counts in memory, and in the database only if a workspace may be full: that costs more with each lock. */

@@ -27,7 +27,7 @@ export interface NewAcquireRequest extends Omit<LockRequest, 'ttlMs' | 'lease'> 
   readonly compare: () => Promise<Compared>;
 }
 
-/** A blocked request that does not wait has the place that it would get. */
+/** A blocked request that is not in line gets the place that it would have. */
 export type Acquisition = Waited<TakeDecision>;
 
 interface LocksOptions {

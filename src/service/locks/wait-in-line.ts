@@ -19,7 +19,7 @@ export interface WaitOptions {
   readonly authenticate: () => Promise<unknown>;
 }
 
-/** One with watched paths may be different at the turn of the client. */
+/** If it has watched paths, it may change when one of them does. */
 interface Decision {
   readonly kind: TakeDecision['kind'];
   readonly watched?: readonly WatchedPath[];

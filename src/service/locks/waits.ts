@@ -21,8 +21,8 @@ import { findLocks, type LockKey } from './find.ts';
 import { eventOf } from './history.ts';
 
 /**
- * The rows of leases that wait. A single lock waits as a lease of one path, and a person who has asked as one that
- * needs no waiting client. A wait ends when its lease is granted or ended, and when nobody has asked for it for a while.
+ * The rows of leases that wait. A single lock waits as a lease of one path, and a person who has asked as a lease without
+ * a waiting client. A wait ends with the grant or the end of its lease, or if nobody asks for it for a while.
  */
 
 /** Urgencies are 1 to 5: RFC 9218 section 4.1 without 0, 6 and 7, which would suggest more than the line keeps. */

@@ -132,7 +132,7 @@ const isPublic = (reached: IpAddress): boolean =>
 
 /**
  * Half of the 64 threads that scripts/one-file.js sets: a lookup cannot be cancelled, and takes up to a minute if its
- * name server does not respond. Other lookups, such as those for connections to PostgreSQL, need some threads too.
+ * name server does not respond. Other lookups, such as those for connections to PostgreSQL, also need some threads.
  */
 const maxLookups = 28;
 

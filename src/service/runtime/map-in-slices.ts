@@ -1,6 +1,6 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 
-/** Takes a fraction of a millisecond: another request takes several turns of the event loop. */
+/** A slice takes a fraction of a millisecond: another request needs several turns of the event loop, one after each. */
 const sliceLength = 200;
 
 /** Like map(). Between slices of thousands of items, other requests are served. */

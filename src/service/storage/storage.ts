@@ -53,8 +53,8 @@ export interface Storage {
   claim<T>(work: (db: Database) => Promise<T>): Promise<T>;
   readonly broadcast: Broadcast;
   /**
-   * A value that is another one after each change of tokens or workspaces, including those of other processes. PostgreSQL has none:
-   * there, only a query can tell.
+   * A value that changes with each change of tokens or workspaces, including those by other processes. Undefined on
+   * PostgreSQL, where each request must query them.
    */
   readonly accessVersion?: () => unknown;
   /** Rejects if data that requests need cannot be read, or if any statement has found the database damaged. */

@@ -28,7 +28,7 @@ export const tables = {
   sign_in_links: `
     hash text primary key, expires_at bigint not null`,
   // The last fence of each workspace. The row outlives its workspace: a new one with the same id continues. The empty id
-  // has the start value of workspaces without a row: a restore raises it, too.
+  // has the start value of workspaces without a row, which a restore also raises.
   fences: `
     workspace_id bytes primary key, value bigint not null`,
   signing_keys: `

@@ -78,7 +78,7 @@ export async function findToken(db: Database, now: Now, id: string): Promise<Tok
   return row && toToken(row);
 }
 
-/** Supports exchanged tokens, too. False after the row is removed: the token has expired before that. */
+/** For exchanged tokens as well. False after the row was removed, which happens only when the token has expired. */
 export async function isRevoked(db: Database, { id, run }: Bearer): Promise<boolean> {
   const token = db.selectFrom('tokens').where('id', '=', run?.tokenId ?? id);
   return (await token.where('revoked_at', 'is not', null).select('id').executeTakeFirst()) !== undefined;

@@ -132,7 +132,7 @@ export const maxParallelAttempts = 256;
 export const maxPerWorkspace = 32;
 export const maxPerHook = 4;
 
-/** Otherwise a hook whose attempts fail at once would be tried continuously. */
+/** Keeps a hook whose attempts fail at once from being tried continuously. */
 const pauseAfterFailureMs = 250;
 
 /** Shares the attempts of this instance between workspaces, and those of a workspace between its hooks. */
