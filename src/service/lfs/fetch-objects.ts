@@ -6,7 +6,7 @@ import { asGitErrors, GitError } from '../git/git-error.ts';
 import { createRemoteRedactor } from '../git/remote.ts';
 import { withSignal } from '../git/run-git.ts';
 import type { FreeDisk } from '../runtime/free-disk.ts';
-import { type FetchedObjects, type FetchObjects, noObjects, type WantedObjects } from '../syncs/queue.ts';
+import { type FetchedObjects, type FetchObjects, noObjects, type WantedObjects } from '../syncs/wanted-objects.ts';
 import { lfsEndpoint, lfsMode } from '../workspaces/settings.ts';
 import { createObjectStore, type ObjectStore } from './object-store.ts';
 import { type ObjectName, type ReferencedObject, referencedObjects } from './pointer.ts';

@@ -10,7 +10,7 @@ import { limitParallel } from '../runtime/limit-parallel.ts';
 import { createOnce } from '../runtime/once.ts';
 import { remember } from '../runtime/remember.ts';
 import type { Storage } from '../storage/storage.ts';
-import type { FetchObjects } from '../syncs/queue.ts';
+import type { FetchObjects } from '../syncs/wanted-objects.ts';
 import { remoteOf } from '../workspaces/remotes.ts';
 import { syncedBranches } from '../workspaces/synced-branches.ts';
 import type { FoundWorkspace, StoredWorkspace } from '../workspaces/workspaces.ts';

@@ -8,18 +8,15 @@ interface Claimed {
   readonly claimId: string;
 }
 
-/**
- * Ends the claim at once, so that another instance can continue the work. Syncs count attempts when they are claimed,
- * so an attempt that a stopping service interrupts is subtracted. Deliveries count finished attempts.
- */
+/** Ends the claim at once, so that another instance can continue the work. `counted` attempts are subtracted. */
 export async function endClaim(
   { claim }: Storage,
   table: 'syncs' | 'deliveries',
   { id, claimId }: Claimed,
+  { counted }: { readonly counted: number },
 ): Promise<void> {
-  const uncounted = table === 'syncs' ? sql`, attempts = attempts - 1` : sql``;
   await claim((db) =>
-    sql`update ${sql.table(table)} set claimed_by = null, claimed_until = 0 ${uncounted}
+    sql`update ${sql.table(table)} set claimed_by = null, claimed_until = 0, attempts = attempts - ${sql.lit(counted)}
       where id = ${id} and claimed_by = ${claimId}`.execute(db),
   );
 }

@@ -23,7 +23,8 @@ export interface Broadcast {
   listen(onMessage: (message: string | undefined) => void): () => void;
 }
 
-export type Work = 'syncs' | 'deliveries';
+/** The table of the work. */
+export type Work = keyof Tables;
 
 export interface Storage {
   readonly dialect: Dialect;

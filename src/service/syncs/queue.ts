@@ -3,13 +3,12 @@ import { type ExpressionBuilder, type Selectable, sql } from 'kysely';
 import type { BranchName } from '../../interface/branch-name.ts';
 import { errorCode } from '../../interface/system-errors.ts';
 import type { MissingObject, Sync } from '../contract/schemas.ts';
-import type { Remote } from '../git/remote.ts';
-import type { Limits } from '../git/run-git.ts';
 import { claimedUntil } from '../runtime/claim.ts';
 import { noteQueued } from '../storage/commit-group.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import { removedRemote, type Tables } from '../storage/tables.ts';
 import { asTimestamp, asTimestampOrNull } from '../storage/timestamp.ts';
+import type { FetchedObjects } from './wanted-objects.ts';
 
 export const syncIdPattern = /^sync_[0-9a-f-]{36}$/;
 
@@ -221,31 +220,3 @@ export const countsOf = (objects: number, { wanted, received }: Pick<FetchedObje
   received_bytes: received.bytes,
   total_bytes: wanted.bytes,
 });
-
-export interface WantedObjects {
-  readonly workspace: string;
-  readonly branch: BranchName;
-  readonly head: string;
-  readonly remote: Remote;
-  readonly settings: { readonly lfs_url: string | null; readonly lfs_mode: string | null };
-}
-
-export interface FetchedObjects {
-  readonly wanted: { readonly objects: number; readonly bytes: number };
-  readonly received: { readonly objects: number; readonly bytes: number };
-  readonly missing: { readonly count: number; readonly named: readonly MissingObject[] };
-}
-
-export const noObjects: FetchedObjects = {
-  wanted: { objects: 0, bytes: 0 },
-  received: { objects: 0, bytes: 0 },
-  missing: { count: 0, named: [] },
-};
-
-/** Rejects with a GitError if no object can be fetched, or with the reason of the signal. */
-export type FetchObjects = (
-  wanted: WantedObjects,
-  /** The timeout applies to git: objects may be large, and a store that sends nothing is given up earlier. */
-  limits: Limits & { readonly signal: AbortSignal },
-  onProgress: (progress: Pick<FetchedObjects, 'wanted' | 'received'>) => void,
-) => Promise<FetchedObjects>;

@@ -12,13 +12,13 @@ import {
   type ClaimedSync,
   claimSync,
   countsOf,
-  type FetchObjects,
   maxSyncAttempts,
   renewClaim,
   type SyncEnd,
   type SyncProgress,
 } from './queue.ts';
 import { recordSync } from './record-sync.ts';
+import type { FetchObjects } from './wanted-objects.ts';
 
 /**
  * Renewals also store the progress, so they are frequent; the claim is many times longer. More of them would slow down
@@ -86,7 +86,8 @@ export async function runSync(parts: SyncRunParts, sync: ClaimedSync, stopping: 
     else log.info({ ...about, head: end.head, received_objects: end.receivedObjects, lfs: end.lfs }, 'sync succeeded');
   } catch (error) {
     if (!claim.signal.aborted) throw error;
-    if (stopping.aborted) await endClaim(storage, 'syncs', sync);
+    // Its claim has counted an attempt, which the stopping service interrupts.
+    if (stopping.aborted) await endClaim(storage, 'syncs', sync, { counted: 1 });
     else reportLost();
   } finally {
     claim.end();

@@ -74,7 +74,8 @@ export async function runDelivery(
   const limits = { check: targets, timeoutMs, signal: stopping };
   const end = request === undefined ? damaged : endOf(await deliver(request, limits), delivery, schedule);
   if (end === undefined) {
-    await endClaim(storage, 'deliveries', delivery);
+    // Attempts are counted when they end.
+    await endClaim(storage, 'deliveries', delivery, { counted: 0 });
     return undefined;
   }
   const about = { delivery: delivery.id, hook: delivery.hook.id, workspace: delivery.hook.workspace_id };

@@ -8,7 +8,7 @@ import type { Remote } from '../../../src/service/git/remote.ts';
 import { createFetchObjects, type FetchObjectsParts } from '../../../src/service/lfs/fetch-objects.ts';
 import { createObjectStore } from '../../../src/service/lfs/object-store.ts';
 import { type Oid, parseOid } from '../../../src/service/lfs/pointer.ts';
-import type { FetchedObjects } from '../../../src/service/syncs/queue.ts';
+import type { FetchedObjects } from '../../../src/service/syncs/wanted-objects.ts';
 import { endlessDisk } from '../../support/endless-disk.ts';
 import { startGitHttpsServer } from '../../support/git-https-server.ts';
 import { branchNamed, enoughTime, gitIn, gitSetUp, remoteAt } from '../../support/git-service.ts';

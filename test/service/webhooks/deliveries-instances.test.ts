@@ -43,7 +43,7 @@ describe.each(databaseKinds)('deliveries of several instances on $name', (kind) 
   test('a delivery whose claim was ended is claimed again', async () => {
     await due();
     const ended = await claim();
-    await endClaim(storage, 'deliveries', ended);
+    await endClaim(storage, 'deliveries', ended, { counted: 0 });
     expect((await claim()).id).toBe(ended.id);
   });
 
