@@ -4,7 +4,7 @@ import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import type { Context } from 'hono';
 import { Refusal } from '../contract/response.ts';
 import { limitParallel } from '../runtime/limit-parallel.ts';
-import { disconnection, type Environment } from './context.ts';
+import type { Environment } from './context.ts';
 
 export type OutputResponse = ReturnType<typeof sendOutput>;
 
@@ -13,24 +13,27 @@ export function sendOutput(
   outgoing: HttpBindings['outgoing'],
   headers: Readonly<Record<string, string>>,
   maxMsPerChunk: number,
+  { disconnected, tooSlow }: Readonly<Partial<Record<'disconnected' | 'tooSlow', Error>>> = {},
 ) {
-  const gone = disconnection({ outgoing });
+  const ending = new AbortController();
+  const gone = ending.signal;
+  outgoing.once('close', () => ending.abort(disconnected));
+  if (outgoing.destroyed) ending.abort(disconnected);
   let sent = 0;
-  let cutReason: 'too-slow' | 'refused' | undefined;
 
   const begin = (): void => {
     if (!outgoing.headersSent) outgoing.writeHead(200, headers);
   };
 
   /** Closes the connection, so that the client sees that the response is incomplete. */
-  const cut = (reason?: typeof cutReason): void => {
-    cutReason ??= reason;
+  const cut = (reason?: Error): void => {
+    ending.abort(reason);
     outgoing.destroy();
   };
 
   const written = (chunk: Buffer): Promise<void> =>
     new Promise((resolve) => {
-      const timer = setTimeout(cut, maxMsPerChunk, 'too-slow');
+      const timer = setTimeout(cut, maxMsPerChunk, tooSlow);
       const proceed = (): void => {
         clearTimeout(timer);
         outgoing.off('close', proceed);
@@ -40,12 +43,10 @@ export function sendOutput(
     });
 
   return {
-    /** Aborted when the response is closed, such as when the client disconnects. */
+    /** Aborted, with the reason, when the response is closed, such as when the client disconnects. */
     gone,
     sentBytes: (): number => sent,
     cut,
-    /** Also set if a chunk took too long. */
-    cutReason: () => cutReason,
     /** Fulfilled when the chunk has left this process, or the client has disconnected. The first one sends the headers. */
     async write(chunk: Buffer): Promise<void> {
       if (gone.aborted) return;

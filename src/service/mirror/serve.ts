@@ -44,7 +44,7 @@ export function createServe(parts: ServeParts) {
     const bearer = bearerOf(c);
     const requestId = c.get('requestId');
     const headers = responseHeaders(c, { 'content-type': `application/x-git-upload-pack-${content}` });
-    const response = sendOutput(c.env.outgoing, headers, limits.maxMsPerChunk);
+    const response = sendOutput(c.env.outgoing, headers, limits.maxMsPerChunk, aborted);
     const report = createReport(parts, response, kind, {
       ...{ request_id: requestId, workspace: workspace.id, token: bearer.id },
     });
@@ -62,11 +62,8 @@ export function createServe(parts: ServeParts) {
     }
 
     /** A client that goes leaves its place to others. */
-    function inSlot(name: keyof typeof slots, work: () => Promise<void>): Promise<void> {
-      return slots[name](bearer.owner, work, response.gone).catch((error) => {
-        throw error === response.gone.reason ? new GitError('aborted', 'The client has disconnected.') : error;
-      });
-    }
+    const inSlot = (name: keyof typeof slots, work: () => Promise<void>): Promise<void> =>
+      slots[name](bearer.owner, work, response.gone);
 
     async function serveBranches(bytes?: Buffer): Promise<void> {
       const branches = await publishedBranches(storage, workspace.id);
@@ -75,7 +72,7 @@ export function createServe(parts: ServeParts) {
       await inSlot(kind, async () => {
         // Tokens that only expire do not end a clone: they were valid at its start, and may live only for minutes.
         const refuseRevoked = async (): Promise<void> => {
-          if (await isRevoked(storage.read, bearer)) response.cut('refused');
+          if (await isRevoked(storage.read, bearer)) response.cut(aborted.revoked);
         };
         // The next check retries if the database does not respond.
         const stopChecks = repeat(limits.checkTokenEveryMs, refuseRevoked, () => undefined);
@@ -107,10 +104,18 @@ export function createServe(parts: ServeParts) {
 
 type RequestKind = 'info-refs' | 'fetch';
 
-type Outcome = 'served' | 'refused' | 'busy' | 'too-slow' | 'timeout' | 'gone' | 'failed';
+/** Why a response may end early. */
+const aborted = {
+  disconnected: new GitError('aborted', 'The client has disconnected.'),
+  tooSlow: new GitError('aborted', 'The client is too slow.'),
+  revoked: new GitError('aborted', 'The token of the client was revoked.'),
+};
 
 /** Logs the end of a request. */
-type Report = (outcome: Outcome, error?: string) => void;
+type Report = (outcome: 'served' | GitError['kind'], error?: string) => void;
+
+/** Outcomes that are no trouble of the service or the remote. */
+const ordinary = new Set<Parameters<Report>[0]>(['served', 'aborted', 'busy', 'not-published']);
 
 function createReport(
   { log }: ServeParts,
@@ -121,8 +126,8 @@ function createReport(
   const startedAt = performance.now();
   return (outcome, error) => {
     const duration_ms = Math.round(performance.now() - startedAt);
-    const fields = { ...about, bytes: response.sentBytes(), duration_ms, outcome };
-    if (outcome === 'failed' || outcome === 'timeout') log.warn({ ...fields, error }, 'mirror request failed');
+    const fields = { ...about, bytes: response.sentBytes(), duration_ms, outcome, error };
+    if (!ordinary.has(outcome)) log.warn(fields, 'mirror request failed');
     else if (kind === 'fetch') log.info(fields, 'mirror fetch ended');
   };
 }
@@ -142,23 +147,14 @@ async function endFailed(
     report('failed', String(error));
     throw error;
   }
-  const outcome = outcomeOf(error, response);
   const message = messageOf(error, requestId);
-  const needsReason = !hasStarted && outcome !== 'gone';
+  const needsReason = !hasStarted && !response.gone.aborted;
   if (needsReason && kind !== 'info-refs') await response.write(errorPacket(message));
   // A truncated response must not look complete. If git failed in a fetch, it has sent the reason itself.
-  if (hasStarted && (outcome !== 'failed' || kind === 'info-refs')) response.cut();
+  if (hasStarted && (error.kind !== 'failed' || kind === 'info-refs')) response.cut();
   else if (kind !== 'info-refs') response.end();
-  report(outcome, error.message);
+  report(error.kind, error.message);
   if (needsReason && kind === 'info-refs') throw unavailable(message, retryPullAfterSeconds);
-}
-
-function outcomeOf({ kind }: GitError, response: OutputResponse): Outcome {
-  const cutReason = response.cutReason();
-  if (cutReason !== undefined) return cutReason;
-  if (response.gone.aborted) return 'gone';
-  if (kind === 'not-published') return 'refused';
-  return kind === 'busy' || kind === 'timeout' ? kind : 'failed';
 }
 
 /** Error message for the client. Messages of git may describe this machine, so they go only to the log. */

@@ -56,7 +56,7 @@ const packing = (service: RunningService) =>
   processesNaming(service.dataFolder).filter(({ commandLine }) => commandLine.includes('upload-pack'));
 
 /** The ends of requests that sent something, in order. */
-const ends = (service: SharedService): readonly { readonly outcome: string; readonly bytes: number }[] =>
+const ends = (service: SharedService): readonly Readonly<Record<'outcome' | 'error', string> & { bytes: number }>[] =>
   service
     .log()
     .split('\n')
@@ -64,6 +64,7 @@ const ends = (service: SharedService): readonly { readonly outcome: string; read
     .map((line) => JSON.parse(line));
 
 const outcomes = (service: SharedService): readonly string[] => ends(service).map(({ outcome }) => outcome);
+const errors = (service: SharedService): readonly string[] => ends(service).map(({ error }) => error);
 
 const service = sharedService();
 
@@ -75,7 +76,8 @@ test('a client stalls git if it reads nothing, and ends git if it disconnects', 
   expect(packing(service)).not.toEqual([]);
   asked.destroy();
   await expect.poll(() => packing(service)).toEqual([]);
-  await expect.poll(() => outcomes(service)).toEqual(['gone']);
+  await expect.poll(() => errors(service)).toEqual(['The client has disconnected.']);
+  expect(outcomes(service)).toEqual(['aborted']);
   expect(ends(service)[0]?.bytes).toBeLessThan(14 * megabyte);
 });
 
@@ -83,14 +85,14 @@ const impatient = sharedService(sqlite, { mirrorLimits: { cloneTimeoutMs: 1_000 
 const strict = sharedService(sqlite, { mirrorLimits: { maxMsPerChunk: 300 } });
 
 test.each([
-  ['in total', () => impatient, 'timeout'],
-  ['for one piece, because its client is slow', () => strict, 'too-slow'],
-] as const)('a clone that takes too long %s is cut off, and ends its git process', async (_, which, outcome) => {
+  ['in total', () => impatient, 'timeout', 'git did not serve the mirror within 1.0 s'],
+  ['for one piece, because its client is slow', () => strict, 'aborted', 'The client is too slow.'],
+] as const)('a clone that takes too long %s is cut off, and ends its git process', async (_, which, outcome, error) => {
   const service = which();
   const mirror = await largeMirror(service);
   const { response } = await stalledClone(service, mirror, service.secret);
   await expect.poll(() => packing(service)).toEqual([]);
-  await expect.poll(() => outcomes(service)).toEqual([outcome]);
+  await expect.poll(() => ends(service)).toMatchObject([{ outcome, error: expect.stringContaining(error) }]);
   await expect(buffer(response)).rejects.toThrow('aborted');
 });
 
@@ -103,7 +105,7 @@ test('a clone ends if its token is revoked, and the clone of another token conti
   const { response } = await stalledClone(revocable, mirror, revocable.secret);
   await revoke(revocable.storage, id);
   // Otherwise the rest could be read before the next check of the token.
-  await expect.poll(() => outcomes(revocable)).toEqual(['refused']);
+  await expect.poll(() => errors(revocable)).toEqual(['The token of the client was revoked.']);
   await expect(buffer(revoked.response)).rejects.toThrow('aborted');
   expect((await buffer(response)).length).toBeGreaterThan(16 * megabyte);
 });
@@ -126,7 +128,7 @@ describe('the limit of parallel clones', () => {
     const waiting = client.git('clone', '--quiet', '--bare', urlOf(one), 'waits');
     held[0]?.request.destroy();
     await waiting;
-    expect(outcomes(service).filter((outcome) => outcome !== 'gone')).toEqual(['busy', 'served', 'served']);
+    expect(outcomes(service).filter((outcome) => outcome !== 'aborted')).toEqual(['busy', 'served', 'served']);
   });
 
   test('leaves out clients that have not sent their request yet', async () => {
