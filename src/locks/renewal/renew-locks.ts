@@ -3,7 +3,7 @@ import type { Client } from '../../client/client.ts';
 import { inParallel } from '../../client/in-parallel.ts';
 import { type AcquiredLock, conditionOf, isSameLock } from '../../client/known-lock.ts';
 import type { CallLimits } from '../../client/request.ts';
-import type { Ttl } from '../../interface/duration.ts';
+import { formatDuration, type Ttl } from '../../interface/duration.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import type { LockContext } from '../context.ts';
 import type { Entry, Grant } from '../ledger/entry.ts';
@@ -234,22 +234,27 @@ async function renewTogether(round: Round, grants: readonly Grant[]): Promise<Re
 type Renewal = Awaited<ReturnType<Client['renewLease']>> & { readonly renewed?: AcquiredLock };
 
 async function renewOne(
-  { client, ttl }: Round,
-  { workspace, path, lock }: Grant,
+  { client, ttl, record }: Round,
+  { service, workspace, path, step, lock }: Grant,
   limits: () => CallLimits,
 ): Promise<Renewal> {
-  const idempotencyKey = crypto.randomUUID();
-  const request = { workspace, path, type: lock.type, ttl, idempotencyKey, proof: lock };
-  const renewal = await client.renewLock(request, limits());
+  const key = crypto.randomUUID();
+  const { type } = lock;
+  const renewal = await client.renewLock({ workspace, path, type, ttl, idempotencyKey: key, proof: lock }, limits());
   switch (renewal.kind) {
     case 'renewed':
       return { kind: 'renewed', expiresAt: renewal.lock.expires_at, lost: [], renewed: renewal.lock };
     case 'lost':
       return { kind: 'ended', lost: [{ path, reason: undefined, holder: renewal.holder }] };
-    case 'replaced':
-      // Our own lock had expired, or a step has just released it: nothing uses the new lock.
-      await client.releaseLock({ workspace, path, proof: renewal.lock }, limits());
+    case 'replaced': {
+      // Our own lock had expired, or a step has just released it: nothing uses the new lock. If it cannot be released, or
+      // this process is killed, the post-step settles the request.
+      const entry = { service, workspace, path, key, at: new Date(client.serverNow()).toISOString() };
+      record({ kind: 'intent', ...entry, step, type, ttl: formatDuration(ttl), byService: true });
+      const { kind } = await client.releaseLock({ workspace, path, proof: renewal.lock }, limits());
+      if (kind !== 'failed') record({ kind: 'ended', ...entry });
       return { kind: 'ended', lost: [] };
+    }
     case 'refused':
     case 'failed':
       return renewal;

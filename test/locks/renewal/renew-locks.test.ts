@@ -428,10 +428,17 @@ describe('the ledger of a renewed step', () => {
     expect(end).toBe('nothing-left');
   });
 
-  test('has the loss of a lock that was replaced by a new one, and the new one is released', async () => {
-    const response = ({ method }: Sent) =>
-      method === 'POST' ? { status: 201, body: { id: 'lock_z' } } : { status: 204 };
-    const { sent, of, end } = await renewing({ response });
+  test.each([
+    ['released', 204, ['intent', 'ended', 'lost']],
+    ['left to the post-step if its release fails', 403, ['intent', 'lost']],
+  ])('has the loss of a lock that was replaced by a new one, and the new one is %s', async (_, status, kinds) => {
+    const { sent, of, end, entries } = await renewing({
+      response: ({ method }) => (method === 'POST' ? { status: 201, body: { id: 'lock_z' } } : { status }),
+    });
+    expect(entries.slice(1).map(({ kind }) => kind)).toEqual(kinds);
+    // Written before the release: this process may be killed during it.
+    expect(of('intent')).toMatchObject([{ path: 'a', step: 's', ttl: '1m' }]);
+    expect(historyOf(entries).unanswered).toHaveLength(status === 204 ? 0 : 1);
     expect(sent.map(({ method, match }) => [method, match])).toEqual([
       ['POST', '"lock_a"'],
       ['DELETE', '"lock_z"'],
