@@ -9,14 +9,14 @@ import { identifyProcess } from './processes.ts';
 import { proxiesIn, type Renewer } from './renewer.ts';
 
 /** Time for Node to start on a busy machine. */
-const maxResponseMs = 2_000;
+const maxResponseMs = 10_000;
 
 /**
  * Prepares the renewal of the step's locks by a process that has been started. Throws an InputError if a lost lock is to
  * cancel the run, and the run is unknown.
  */
 export function createRenewal(context: Context, task: TaskOf<'lock'>, renewer: Renewer) {
-  const { client, clock, connection, log, runner, saveState } = context;
+  const { client, clock, connection, log, runner, saveState, signal } = context;
   const access = { token: task.githubToken, allowHttp: connection.allowHttp };
   const cancels = task.onLost === 'cancel' ? findRun(runner.event, access) : undefined;
 
@@ -28,8 +28,9 @@ export function createRenewal(context: Context, task: TaskOf<'lock'>, renewer: R
     // A process that has ended does not respond either, and its end is more informative.
     child.stdin.on('error', () => undefined);
     child.stdin.end(`${JSON.stringify(renewalTask)}\n`);
-    const failure = await unlessAborted(response, AbortSignal.timeout(maxResponseMs)).catch(
-      () => `it did not answer within ${maxResponseMs / 1_000} s`,
+    const limit = AbortSignal.any([signal, AbortSignal.timeout(maxResponseMs)]);
+    const failure = await unlessAborted(response, limit).catch(() =>
+      signal.aborted ? 'the step was cancelled' : `it did not answer within ${maxResponseMs / 1_000} s`,
     );
     // From now on it continues alone, even after the step.
     child.stdout.destroy();

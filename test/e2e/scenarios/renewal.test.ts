@@ -155,7 +155,7 @@ for (const [name, program, warning] of [
   [
     'hangs',
     'setInterval(() => {}, 1_000);',
-    /^Could not start .* \(it did not answer within 2 s\)\. They last until (\d{4}-\d\d-\d\d )?\d\d:\d\d UTC \(in 5 min\); choose/,
+    /^Could not start .* \(it did not answer within 10 s\)\. They last until (\d{4}-\d\d-\d\d )?\d\d:\d\d UTC \(in 5 min\); choose/,
   ],
 ] as const) {
   test(`a step warns that its locks are not renewed if the renewal process ${name}`, async ({ expect, stage }) => {
@@ -174,6 +174,15 @@ for (const [name, program, warning] of [
     expect(job.leftProcesses()).toEqual([]);
   });
 }
+
+test('a step does not warn if the renewal process needs seconds to start', async ({ expect, stage }) => {
+  const job = await stage.job();
+  const program = `setTimeout(() => process.stdout.write('renewing\\n'), 3_000); setInterval(() => {}, 1_000);`;
+  const main = await bundleWithRenewer(job, program);
+  const step = await job.run({ ...locking(hero, renewing), main, env: { NODE_OPTIONS: '' } });
+  expect(step, step.log).toMatchObject({ conclusion: 'success', annotations: [] });
+  expect(step.log).toContain('The locks are renewed until the job ends');
+});
 
 test('renews locks whose paths take more than 300 KB', async ({ expect, stage, clock }) => {
   const job = await stage.job();
