@@ -22,6 +22,9 @@ declare const brand: unique symbol;
 /** The most paths that one lease takes. */
 export const maxLeasePaths = 20_000;
 
+/** The service names at most so many of the paths that are not free. */
+export const maxNamedPaths = 20;
+
 /** The path of a file inside a workspace, in a canonical form: two spellings of the same path share it. */
 export type LockPath = string & { readonly [brand]: 'LockPath' };
 

@@ -39,6 +39,20 @@ test('five jobs share the three seats of a pool, never two on one seat, and all 
   expect(await scene.locked(workspace)).toEqual([]);
 });
 
+test('a step waits for an item of somebody else, although its job holds more items than the service names', async () => {
+  const seats = Array.from({ length: 20 }, (_, index) => [`seats/${index + 10}`, 'own=yes']).flat();
+  const workspace = await workspaceWith(...seats, 'seats/of-grace', 'own=no');
+  const job = await scene.job({ workspace });
+  await job.run(fromPool({ where: 'own=yes', any: '20' }));
+  await scene.lock(workspace, 'seats/of-grace');
+  const waiting = job.run(fromPool({ wait: '2m' }));
+  const queue = `/v1/workspaces/${workspace}/queue?path=seats/of-grace`;
+  const waiters = async () => (await scene.service.ask('GET', queue, { token: job.token })).body.queue;
+  await expect.poll(waiters, { timeout: 20_000 }).toHaveLength(1);
+  await scene.release(workspace, 'seats/of-grace');
+  expect(lockedIn(await waiting)).toEqual(['seats/of-grace']);
+});
+
 test('`where` chooses among the items of a pool, and `any` locks several', async () => {
   const workspace = await workspaceWith(...three, 'seats/4', 'host=b3,os=linux', 'seats/5', 'secret:serial=s3cret');
   const job = await scene.job({ workspace });

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import type { PoolItem } from '../../client/leases.ts';
 import { errorMessage, formatNumber, joinFirst, pluralize } from '../../interface/format.ts';
-import { byPath } from '../../interface/lock-path.ts';
+import { byPath, maxNamedPaths } from '../../interface/lock-path.ts';
 import { acquireLocks } from '../../locks/acquire.ts';
 import type { Entry, Grant } from '../../locks/ledger/entry.ts';
 import { locksFile, type Recorder } from '../../locks/ledger/ledger.ts';
@@ -42,6 +42,8 @@ export async function lock(given: Context, task: TaskOf<'lock'>, renewer?: Renew
   /** A parallel step may have locked a path meanwhile. The service names only the items of a pool that are not free. */
   async function isInVain({ conflicts }: Blocked): Promise<boolean> {
     const needed = pool === undefined ? paths : conflicts.map(({ path }) => path);
+    // Others may hold the items that it does not name.
+    if (pool !== undefined && conflicts.length >= maxNamedPaths) return false;
     own = await findAlreadyHeld(context, workspace, needed);
     inVain = needed.length - own.length < (pool === undefined ? wanted : 1);
     return inVain;

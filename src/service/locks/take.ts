@@ -1,4 +1,4 @@
-import { byPath } from '../../interface/lock-path.ts';
+import { byPath, maxNamedPaths } from '../../interface/lock-path.ts';
 import { isRefused } from '../../interface/outdated.ts';
 import type { Compared } from '../../interface/resources.ts';
 import { Refusal } from '../contract/response.ts';
@@ -232,9 +232,6 @@ export interface Blocked {
 export const blockedNow = async (db: Database, now: Now, request: Wanted): Promise<Blocked> =>
   blockedBy(request, await readStates(db, now, [request]));
 
-/** How many paths a response names. */
-const maxNamed = 20;
-
 export function blockedBy(request: Wanted, states: PathStates): Blocked {
   const { keys, wanted } = request;
   const taken = keys.flatMap((key) => {
@@ -249,7 +246,7 @@ export function blockedBy(request: Wanted, states: PathStates): Blocked {
   const watched = wanted < keys.length ? taken : candidates.slice(one, one + 1);
   return {
     kind: 'blocked',
-    paths: taken.slice(0, maxNamed).map(({ key: { path }, lock }) => ({ path, ...(lock && { lock }) })),
+    paths: taken.slice(0, maxNamedPaths).map(({ key: { path }, lock }) => ({ path, ...(lock && { lock }) })),
     count: taken.length,
     remainingSeconds: taken.reduce(
       (least, { lock }) => Math.min(least, lock === undefined ? 1 : Math.ceil(lock.remainingMs / 1_000)),
