@@ -169,11 +169,9 @@ function prepare<T>(step: () => T): T {
 function variablesOf({ grants, items }: AcquiredGoal, folder: string): NodeJS.ProcessEnv {
   const file = join(folder, 'locks.json');
   const locks = grants.map(({ lock }) => lock);
-  const withProperties = locks.map((lock) => {
-    const item = items?.find(({ path }) => path === lock.path);
-    return items === undefined ? lock : { ...lock, properties: item?.properties ?? {} };
-  });
-  writeFileSync(file, JSON.stringify(withProperties), { mode: 0o600 });
+  const properties = new Map<string, PoolItem['properties']>(items?.map((item) => [item.path, item.properties]));
+  const withProperties = locks.map((lock) => ({ ...lock, properties: properties.get(lock.path) ?? {} }));
+  writeFileSync(file, JSON.stringify(items === undefined ? locks : withProperties), { mode: 0o600 });
   const fences = locks.flatMap(({ fence }) => fence ?? []);
   return {
     ...(grants.length === 1 && propertyVariables(items?.[0])),

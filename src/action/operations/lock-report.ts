@@ -40,7 +40,8 @@ export function acquiredOutcome(
   if (!autoRelease) log.line(outlivesText);
   const ages = compared.map(({ as_of }) => as_of).filter((asOf) => asOf !== undefined);
   const outdated = compared.flatMap((comparison) => comparison.outdated);
-  const ofGrants = outdated.filter(({ path }) => grants.some((grant) => grant.path === path));
+  const granted = new Set<string>(grants.map(({ path }) => path));
+  const ofGrants = outdated.filter(({ path }) => granted.has(path));
   return {
     outputs: {},
     sentence: `Locked ${what} in ${workspace}${until}${waited}.`,

@@ -35,15 +35,16 @@ export async function lock(given: Context, task: TaskOf<'lock'>, renewer?: Renew
 
   const pool = task.from.kind === 'pool' ? task.from : undefined;
   let own = await findAlreadyHeld(context, workspace, paths);
-  const others = paths.filter((path) => !own.some(({ ours }) => ours.grant.path === path));
+  const ownPaths = new Set(own.map(({ ours }) => ours.grant.path));
+  const others = paths.filter((path) => !ownPaths.has(path));
   let inVain = pool === undefined && others.length < wanted;
   if (inVain) return alreadyHeldOutcome(own);
 
   /** A parallel step may have locked a path meanwhile. The service names only the items of a pool that are not free. */
   async function isInVain({ conflicts }: Blocked): Promise<boolean> {
-    const needed = pool === undefined ? paths : conflicts.map(({ path }) => path);
     // Others may hold the items that it does not name.
     if (pool !== undefined && conflicts.length >= maxNamedPaths) return false;
+    const needed = pool === undefined ? paths : conflicts.map(({ path }) => path);
     own = await findAlreadyHeld(context, workspace, needed);
     inVain = needed.length - own.length < (pool === undefined ? wanted : 1);
     return inVain;
