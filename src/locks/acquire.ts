@@ -41,6 +41,8 @@ export function notAcquiredText(result: Acquisition, wait: Duration, now: number
     }
     case 'too-short': {
       const { path, expires_at } = result.expired;
+      if (expires_at === undefined)
+        return `Someone released the lock on ${path} before all paths were locked. Try again.`;
       return `The lock on ${path} expired at ${pastMoment(Date.parse(expires_at), now)}, before all paths were locked. Increase ${named('ttl')}: it must cover acquiring all locks and the work that needs them.`;
     }
     case 'failed':

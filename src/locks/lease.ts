@@ -56,7 +56,8 @@ export function createLease(context: PathContext, { paths, pool, count }: Acquir
       state = 'over';
       return { kind: 'acquired', grants, items: put.items, grantedAt, left: [] };
     }
-    return { kind: 'too-short', expired: { path: lost.path, expires_at: now() }, left: await end() };
+    const expires_at = lost.reason === 'forced' || lost.reason === 'released' ? undefined : now();
+    return { kind: 'too-short', expired: { path: lost.path, expires_at }, left: await end() };
   }
 
   function grantsOf(locks: readonly AcquiredLock[]): readonly Grant[] {

@@ -35,8 +35,11 @@ export type AcquireRound = { readonly left: readonly Left[] } & (
     }
   | { readonly kind: 'held'; readonly blocked: Blocked }
   | { readonly kind: 'failed'; readonly error: ServiceError }
-  /** A lock expired before the last one was acquired. */
-  | { readonly kind: 'too-short'; readonly expired: { readonly path: LockPath; readonly expires_at: string } }
+  /** A lock ended before the last one was acquired: it expired, or someone released it. */
+  | {
+      readonly kind: 'too-short';
+      readonly expired: { readonly path: LockPath; readonly expires_at: string | undefined };
+    }
   | { readonly kind: 'cancelled' }
 );
 

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { createCommandSession } from '../../src/cli/session.ts';
+import { asFlag, createCommandSession } from '../../src/cli/session.ts';
 import type { Client } from '../../src/client/client.ts';
 import type { EndLeaseResult, PutLeaseResult } from '../../src/client/leases.ts';
 import type { Conflict } from '../../src/client/post-lock.ts';
 import type { LockPath } from '../../src/interface/lock-path.ts';
-import { acquireLocks } from '../../src/locks/acquire.ts';
+import { acquireLocks, notAcquiredText } from '../../src/locks/acquire.ts';
 import { type Entry, readEntry } from '../../src/locks/ledger/entry.ts';
 import { createLockSession, type SessionAcquireResult } from '../../src/locks/session.ts';
 import { game, lockPath, ttl } from '../client/test-client.ts';
@@ -97,6 +97,16 @@ test('a service that lets nobody wait any more is asked again only when it says 
 test('a service that answers at once while it stops is asked again within 300 ms', async () => {
   const { puts } = await requesting(() => blocked({}), 3);
   expect(puts).toBeGreaterThan((3 * second) / 300);
+});
+
+test.each([
+  ['expired', /^The lock on b expired at .*Increase --ttl/],
+  ['forced', /^Someone released the lock on b before all paths were locked\. Try again\.$/],
+  ['released', /^Someone released the lock on b /],
+])('a lease that lost a lock before its response arrived says why: %s', async (reason, text) => {
+  const lost = [{ path: lockPath('b'), reason, holder: undefined }];
+  const { result } = await requesting(() => ({ kind: 'held', locks: [], items: [], lost }), 0);
+  expect(notAcquiredText(result, { seconds: 0 }, start, asFlag)).toMatch(text);
 });
 
 test.each([1, 2])('the locks of a lease are recorded, and as old as its response: %i', async (count) => {
