@@ -40,11 +40,10 @@ export async function releaseRemoteLocks(
       case 'other':
         return `The lock on ${path} has ended already. A newer one was left alone: ${heldText(path, result.holder)}.`;
       case 'failed': {
-        // Without a response, or after an error of a server, the lock may be released.
-        const { status = 500, message } = result.error;
+        const { status, message } = result.error;
         return status === 403 && !force
           ? `${heldText(path, lock)}. It was not released. To release it anyway, add --force --reason TEXT; the token needs the scope locks:admin.`
-          : `${path} ${status < 500 ? 'was not' : 'may not have been'} released. ${message}`;
+          : `${path} ${result.mayBeDone ? 'may not have been' : 'was not'} released. ${message}`;
       }
     }
   }
