@@ -1,5 +1,6 @@
 import type { KnownLock } from '../client/known-lock.ts';
 import { listOnPaths } from '../client/lists.ts';
+import { knowsNoRoute, ServiceError } from '../client/service-error.ts';
 import { CommandError } from '../command/command.ts';
 import type { Ttl } from '../interface/duration.ts';
 import { pluralize } from '../interface/format.ts';
@@ -13,8 +14,13 @@ type CheckedPath = Awaited<ReturnType<typeof checkLocks>>[number];
 const maxSingle = 100;
 
 export async function checkLocks({ client, workspace, within }: RemoteService, paths: readonly LockPath[]) {
+  /** Undefined on a service that knows only the interface. */
+  const ownerOfToken = client.getOwner(within()).catch((error: unknown) => {
+    if (error instanceof ServiceError && knowsNoRoute(error) && !client.isOurs()) return undefined;
+    throw error;
+  });
   const [owner, { items, incomplete }] = await Promise.all([
-    client.getOwner(within()),
+    ownerOfToken,
     listOnPaths(client, workspace, paths, within(), maxSingle),
   ]);
   // A path may be locked, although the list lacks it.
@@ -22,8 +28,8 @@ export async function checkLocks({ client, workspace, within }: RemoteService, p
   const byPath = new Map<string, KnownLock>(items.map((lock) => [lock.path, lock]));
   return [...new Set(paths)].map((path) => {
     const lock = byPath.get(path);
-    const status = lock === undefined ? 'free' : lock.owner === owner ? 'yours' : 'theirs';
-    return { path, lock, status } as const;
+    const ofOwner = owner === undefined ? 'unknown' : lock?.owner === owner ? 'yours' : 'theirs';
+    return { path, lock, status: lock === undefined ? 'free' : ofOwner } as const;
   });
 }
 
@@ -33,10 +39,13 @@ export async function checkPaths(remote: RemoteService, paths: readonly LockPath
   const refused = checked.filter(({ status }) => status !== 'yours');
   const of = `${refused.length} of ${pluralize(checked.length, 'path')}`;
   const advice = 'Lock free paths with "workspace-service lock take PATH", and wait for others with --wait 15m.';
+  const hold = refused.some(({ status }) => status === 'unknown')
+    ? 'It is unknown whether you hold'
+    : 'You do not hold';
   return {
     document: { paths: checked.map(({ path, status, lock }) => ({ path, status, lock: lock?.raw ?? null })) },
     lines: checked.map(checkText),
-    failure: refused.length === 0 ? undefined : `You do not hold the lock on ${of}. ${advice}`,
+    failure: refused.length === 0 ? undefined : `${hold} the lock on ${of}. ${advice}`,
   };
 }
 
@@ -54,5 +63,6 @@ export async function extendLock(remote: RemoteService, path: LockPath, ttl: Ttl
 function checkText({ path, status, lock }: CheckedPath): string {
   if (lock === undefined) return `${path} is free.`;
   const owner = status === 'yours' ? `you (${lock.owner})` : lock.owner;
-  return `${heldText(path, { ...lock, owner })}.`;
+  const held = heldText(path, { ...lock, owner });
+  return status === 'unknown' ? `${held}, and this service does not say whether by you.` : `${held}.`;
 }

@@ -17,6 +17,7 @@ import { readAudit } from '../../src/service/audit/audit.ts';
 import { lockPath, workspaceId } from '../client/test-client.ts';
 import { runMain } from '../command/run-main.ts';
 import { readPage, snippetWith } from '../docs/pages.ts';
+import { openBareService } from '../e2e/bare-service.ts';
 import { onlyInterface } from '../locks/samples.ts';
 import { sharedService } from '../service/http/shared-service.ts';
 import { json, problem } from '../support/other-servers/responses.ts';
@@ -336,10 +337,31 @@ describe('lock, over HTTP', () => {
 
     await lockHere('ada', 'take', 'a');
     const error = new ServiceError({ method: 'DELETE', path: '/', attempts: 1 }, { kind: 'timeout', limitMs: 1 });
-    const lost = remoteOf('ada', () => ({ releaseLock: async () => ({ kind: 'failed', error, mayBeDone: true }) }));
-    expect(await releaseRemoteLocks(lost, { paths: [lockPath('a')], force: false })).toMatchObject({
-      released: [],
-      problems: [`a may not have been released. ${error.message}`],
+    for (const [mayBeDone, verb] of [
+      [true, 'may not have been'],
+      [false, 'was not'],
+    ] as const) {
+      const lost = remoteOf('ada', () => ({ releaseLock: async () => ({ kind: 'failed', error, mayBeDone }) }));
+      expect(await releaseRemoteLocks(lost, { paths: [lockPath('a')], force: false })).toMatchObject({
+        released: [],
+        problems: [`a ${verb} released. ${error.message}`],
+      });
+    }
+  });
+
+  test('takes locks on a service that knows only the interface, and says that it does not report their owner', async () => {
+    const bare = await openBareService({ granted: (path) => json(201, { id: path, path }) }, ['c']);
+    onTestFinished(bare.close);
+    const environment = { ...environmentOf('ada'), WORKSPACE_BASE_URL: bare.baseUrl, WORKSPACE_ID: 'game' };
+    const lock = (...args: readonly string[]) => runMain(['lock', ...args], environment);
+    expect(await lock('take', 'a', 'b')).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^Locked a.*\nLocked b/),
+    });
+    expect(await lock('take', 'c')).toMatchObject({ code: 1, stderr: expect.stringContaining('c is held') });
+    expect(await lock('check', 'd')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('You do not hold the lock on 1 of 1 path'),
     });
   });
 
@@ -370,6 +392,17 @@ describe('lock, over HTTP', () => {
   test.each<[string, NodeJS.ProcessEnv, readonly string[], string]>([
     ['a missing token', { WORKSPACE_TOKEN: '' }, ['list'], 'workspace-service token create'],
     ['a malformed token', { WORKSPACE_TOKEN: 's3cret in parts' }, ['list'], 'WORKSPACE_TOKEN cannot be used.'],
+    for (const args of [
+      ['check', 'a', 'd'],
+      ['extend', 'a', '--ttl', '2h'],
+    ]) {
+      const { code, stdout, stderr } = await lock(...args);
+      expect(code).toBe(1);
+      expect(stdout + stderr).toContain('a is held, and this service does not say whether by you.');
+    }
+    expect((await lock('check', 'a', 'd')).stderr).toContain(
+      'It is unknown whether you hold the lock on 2 of 2 paths.',
+    );
     ['a missing workspace', { WORKSPACE_ID: '' }, ['list'], 'WORKSPACE_ID is not set: the id of the workspace.'],
     ['a missing URL', { WORKSPACE_BASE_URL: '' }, ['take', 'a'], 'WORKSPACE_BASE_URL is not set'],
     ['plain http elsewhere', { WORKSPACE_BASE_URL: 'http://192.0.2.1/v1' }, ['list'], 'Use https, or set --allow-http'],
