@@ -1,44 +1,70 @@
-import { spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { closestPath } from '../interface/closest-name.ts';
 import type { LockPath } from '../interface/lock-path.ts';
 
 /** The checked-out branch; undefined if there is none. */
-export const headBranch = (): string | undefined =>
-  /^refs\/heads\/(.+)/.exec(outputOf('symbolic-ref', '--quiet', 'HEAD') ?? '')?.[1];
+export const headBranch = async (): Promise<string | undefined> =>
+  /^refs\/heads\/(.+)/.exec((await outputOf('symbolic-ref', '--quiet', 'HEAD')) ?? '')?.[1];
 
 /** Paths that are not meant as written. Any other path may be that of a new file. */
-export function pathProblems(paths: readonly LockPath[]): readonly string[] {
-  const [root = '', folder = ''] = outputOf('rev-parse', '--show-toplevel', '--show-prefix')?.split(/\r?\n/) ?? [];
-  return root === '' ? [] : paths.flatMap((path) => problemOf(path, root, folder) ?? []);
+export async function pathProblems(paths: readonly LockPath[]): Promise<readonly string[]> {
+  const [root = '', folder = ''] =
+    (await outputOf('rev-parse', '--show-toplevel', '--show-prefix'))?.split(/\r?\n/) ?? [];
+  if (root === '') return [];
+  const tracked = await trackedKinds(paths.flatMap((path) => [path, `${folder}${path}`]));
+  const listed = new Map<string, readonly string[]>();
+  const problems: string[] = [];
+  for (const path of paths) problems.push(...(await problemsOf(path)));
+  return problems;
+
+  async function problemsOf(path: LockPath): Promise<readonly string[]> {
+    const kind = kindOf(path);
+    if (kind === 'file') return [];
+    if (kind === 'folder') return [`${path} is a folder. A lock on it covers none of its files: name the files.`];
+    const fromFolder = `${folder}${path}`;
+    const patterns = [path, fromFolder].map((each) => `:(top,glob)${each}`);
+    if (/[*?[]/.test(path) && (await outputOf('ls-files', '--', ...patterns)))
+      return [`${path} is not expanded. A lock on a pattern covers no files: name the files.`];
+    const meant = folder !== '' && kindOf(fromFolder) !== undefined ? fromFolder : closestPath(path, namesIn);
+    return meant === undefined ? [] : [`${path} is not in this checkout. Did you mean ${meant}?`];
+  }
+
+  /** Looks in the index, because a checkout may be sparse, and in the folder. Case counts, even if the file system ignores it. */
+  function kindOf(path: string): 'file' | 'folder' | undefined {
+    const kind = tracked.get(path);
+    if (kind !== undefined || closestPath(path, namesIn) !== path) return kind;
+    return statSync(join(root, path), { throwIfNoEntry: false })?.isDirectory() ? 'folder' : 'file';
+  }
+
+  function namesIn(at: string): readonly string[] {
+    const names = listed.get(at) ?? readNames(join(root, at));
+    listed.set(at, names);
+    return names;
+  }
 }
 
-function problemOf(path: LockPath, root: string, folder: string): string | undefined {
-  const kind = kindOf(path, root);
-  if (kind === 'file') return undefined;
-  if (kind === 'folder') return `${path} is a folder. A lock on it covers none of its files: name the files.`;
-  const fromFolder = `${folder}${path}`;
-  const isPattern =
-    /[*?[]/.test(path) && [path, fromFolder].some((each) => outputOf('ls-files', '--', `:(top,glob)${each}`));
-  if (isPattern) return `${path} is not expanded. A lock on a pattern covers no files: name the files.`;
-  const meant =
-    folder !== '' && kindOf(fromFolder, root) !== undefined
-      ? fromFolder
-      : closestPath(path, (at) => namesIn(join(root, at)));
-  return meant && `${path} is not in this checkout. Did you mean ${meant}?`;
+/** More paths may be too long for the arguments of a process, and each is compared with all files. */
+const maxNamed = 20;
+
+/** Those of the paths that are files or folders in the index. */
+async function trackedKinds(paths: readonly string[]): Promise<ReadonlyMap<string, 'file' | 'folder'>> {
+  const wanted = new Set(paths);
+  const patterns = wanted.size > maxNamed ? [':/'] : [...wanted].map((path) => `:(top,literal)${path}`);
+  const kinds = new Map<string, 'file' | 'folder'>();
+  for (const name of (await outputOf('ls-files', '-z', '--full-name', '--', ...patterns))?.split('\0') ?? []) {
+    if (wanted.has(name)) kinds.set(name, 'file');
+    for (let end = name.indexOf('/'); end >= 0; end = name.indexOf('/', end + 1)) {
+      const folder = name.slice(0, end);
+      if (wanted.has(folder)) kinds.set(folder, 'folder');
+    }
+  }
+  return kinds;
 }
 
-/** Looks in the index, because a checkout may be sparse, and in the folder. Case counts, even if the file system ignores it. */
-function kindOf(path: string, root: string): 'file' | 'folder' | undefined {
-  const tracked = outputOf('ls-files', '-z', '--full-name', '--', `:(top,literal)${path}`)?.split('\0') ?? [];
-  if (tracked.includes(path)) return 'file';
-  if (tracked.some((name) => name.startsWith(`${path}/`))) return 'folder';
-  if (closestPath(path, (at) => namesIn(join(root, at))) !== path) return undefined;
-  return statSync(join(root, path), { throwIfNoEntry: false })?.isDirectory() ? 'folder' : 'file';
-}
-
-function namesIn(folder: string): readonly string[] {
+function readNames(folder: string): readonly string[] {
   try {
     return readdirSync(folder).map((name) => name.normalize('NFC'));
   } catch {
@@ -47,9 +73,9 @@ function namesIn(folder: string): readonly string[] {
 }
 
 /** Undefined if git fails. */
-function outputOf(...args: readonly string[]): string | undefined {
-  const { status, stdout } = spawnSync('git', args, { encoding: 'utf8', timeout: 60_000, maxBuffer });
-  return status === 0 ? stdout : undefined;
+async function outputOf(...args: readonly string[]): Promise<string | undefined> {
+  const output = promisify(execFile)('git', args, { timeout: 60_000, maxBuffer });
+  return output.then(({ stdout }) => stdout).catch(() => undefined);
 }
 
 const maxBuffer = 256 * 1_024 * 1_024;

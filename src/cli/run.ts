@@ -39,7 +39,7 @@ export async function runUnderLocks(program: ConnectionContext, request: RunRequ
     hasRetried = true;
   }
   const requestTimeoutMs = Math.min(maxAttemptMs, attemptMs(milliseconds(request.ttl)));
-  const { branch = headBranch() } = request;
+  const { branch = await headBranch() } = request;
   const options = { requestTimeoutMs, retries: 1_000, branch, onRetry };
   const remote = await connectTo(program, signals.interrupted, options);
   const session = createCommandSession(remote, request.ttl);
@@ -102,7 +102,7 @@ async function acquireGoal({ request, remote, session }: RunContext) {
   const { context } = session;
   const paths = [...new Set(request.paths)];
   const { any: count = request.pool === undefined ? paths.length : 1 } = request;
-  for (const problem of pathProblems(paths)) report(problem);
+  for (const problem of await pathProblems(paths)) report(problem);
   const pool = request.pool === undefined ? undefined : { name: request.pool, where: Object.fromEntries(where) };
   const acquired = await acquireLocks(
     { ...context, withoutWait: remote.within() },

@@ -19,7 +19,7 @@ export async function takeLocks(
   connect: Connect,
   { paths: named, branch, ttl, note, wait, priority: urgency }: TakeRequest,
 ) {
-  const remote = await connect(branch ?? headBranch());
+  const remote = await connect(branch ?? (await headBranch()));
   const acquired = new Map<LockPath, AcquiredLock>();
   const client: Client = {
     ...remote.client,
@@ -37,7 +37,7 @@ export async function takeLocks(
   };
   const { context, releaseAfterFailure } = createCommandSession({ ...remote, client }, ttl);
   const paths = [...new Set(named)].toSorted();
-  for (const problem of pathProblems(paths)) remote.report(problem);
+  for (const problem of await pathProblems(paths)) remote.report(problem);
   await refuseOwnLocks(remote, ttl, paths);
   const goal = { paths, count: paths.length };
   try {

@@ -1,5 +1,5 @@
 import { execFile, execFileSync } from 'node:child_process';
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { devNull } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -187,6 +187,35 @@ describe('lock, over HTTP', () => {
     expect(await take('', 'Content/Weapon.uasset', 'Content/Hero.uasset')).toMatchObject({ code: 0, stderr: '' });
   });
 
+  test.skipIf(process.platform === 'win32')(
+    'looks hundreds of paths up in the checkout with few processes',
+    async () => {
+      const cwd = temporaryFolder();
+      const paths = Array.from({ length: 300 }, (_, index) => `Content/${index}.uasset`);
+      mkdirSync(join(cwd, 'Content'));
+      for (const path of [...paths, 'Content/Hero.uasset']) writeFileSync(join(cwd, path), '');
+      execFileSync('git', ['init', '--quiet', '--initial-branch=main'], { cwd });
+      execFileSync('git', ['add', '--all'], { cwd });
+      const programs = temporaryFolder();
+      const log = join(programs, 'log');
+      const PATH = process.env['PATH'] ?? '';
+      const script = `#!/bin/sh\necho "$@" >> '${log}'\nPATH='${PATH}' exec git "$@"\n`;
+      writeFileSync(join(programs, 'git'), script, { mode: 0o755 });
+      const environment = { ...environmentOf('ada'), PATH: `${programs}:${PATH}` };
+      const args = ['lock', 'take', ...paths, 'Content', 'Content/Her.uasset', 'Content/300.uasset'];
+      const { code, stderr } = await runCommand(args, { environment, cwd });
+      expect({ code, stderr: stderr.split('\n') }).toEqual({
+        code: 0,
+        stderr: [
+          'Content is a folder. A lock on it covers none of its files: name the files.',
+          'Content/Her.uasset is not in this checkout. Did you mean Content/Hero.uasset?',
+          '',
+        ],
+      });
+      expect(readFileSync(log, 'utf8').trim().split('\n').length).toBeLessThan(5);
+    },
+  );
+
   test('escapes paths, so that they cannot control the terminal', async () => {
     const path = 'Content/\u00adgnp.exe';
     expect((await lockHere('ada', 'take', path)).stdout).not.toContain('\u00ad');
@@ -363,6 +392,17 @@ describe('lock, over HTTP', () => {
       code: 1,
       stderr: expect.stringContaining('You do not hold the lock on 1 of 1 path'),
     });
+    for (const args of [
+      ['check', 'a', 'd'],
+      ['extend', 'a', '--ttl', '2h'],
+    ]) {
+      const { code, stdout, stderr } = await lock(...args);
+      expect(code).toBe(1);
+      expect(stdout + stderr).toContain('a is held, and this service does not say whether by you.');
+    }
+    expect((await lock('check', 'a', 'd')).stderr).toContain(
+      'It is unknown whether you hold the lock on 2 of 2 paths.',
+    );
   });
 
   test('does not call a path free that an incomplete list lacks', async () => {
@@ -392,17 +432,6 @@ describe('lock, over HTTP', () => {
   test.each<[string, NodeJS.ProcessEnv, readonly string[], string]>([
     ['a missing token', { WORKSPACE_TOKEN: '' }, ['list'], 'workspace-service token create'],
     ['a malformed token', { WORKSPACE_TOKEN: 's3cret in parts' }, ['list'], 'WORKSPACE_TOKEN cannot be used.'],
-    for (const args of [
-      ['check', 'a', 'd'],
-      ['extend', 'a', '--ttl', '2h'],
-    ]) {
-      const { code, stdout, stderr } = await lock(...args);
-      expect(code).toBe(1);
-      expect(stdout + stderr).toContain('a is held, and this service does not say whether by you.');
-    }
-    expect((await lock('check', 'a', 'd')).stderr).toContain(
-      'It is unknown whether you hold the lock on 2 of 2 paths.',
-    );
     ['a missing workspace', { WORKSPACE_ID: '' }, ['list'], 'WORKSPACE_ID is not set: the id of the workspace.'],
     ['a missing URL', { WORKSPACE_BASE_URL: '' }, ['take', 'a'], 'WORKSPACE_BASE_URL is not set'],
     ['plain http elsewhere', { WORKSPACE_BASE_URL: 'http://192.0.2.1/v1' }, ['list'], 'Use https, or set --allow-http'],
