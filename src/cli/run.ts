@@ -50,13 +50,16 @@ export async function runUnderLocks(program: ConnectionContext, request: RunRequ
     remote.report('Not suspended: locks and the place in line would be lost.'),
   );
   try {
-    const acquired = await acquireGoal(context);
-    // The signal came while the last response was on its way.
-    if (signals.interrupted.aborted) throw didNotRun('Interrupted.');
-    return await runWithLocks(context, acquired);
+    try {
+      const acquired = await acquireGoal(context);
+      // The signal came while the last response was on its way.
+      if (signals.interrupted.aborted) throw didNotRun('Interrupted.');
+      return await runWithLocks(context, acquired);
+    } finally {
+      // Also those that an earlier round of a wait failed to release.
+      await session.releaseAll(releaseMs);
+    }
   } catch (error) {
-    // An error during the wait may leave locks that an earlier round failed to release.
-    await session.releaseAfterFailure(releaseMs);
     const failure = error instanceof ServiceError ? didNotRun(error.message) : error;
     throw withExitCode(failure, signals.exitCode());
   } finally {
@@ -117,7 +120,7 @@ async function acquireGoal({ request, remote, session }: RunContext) {
   return { grants, grantedAt, items };
 }
 
-/** Renews the locks while the command runs, and then releases them. */
+/** Renews the locks while the command runs. */
 async function runWithLocks(
   { environment, request, remote: { report }, session, signals, requestTimeoutMs }: RunContext,
   acquired: AcquiredGoal,
@@ -150,7 +153,6 @@ async function runWithLocks(
     child = undefined;
     signals.forwardTo(child);
     await stopKeeping();
-    await session.release(releaseMs);
     if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
   }
   return stopped === undefined ? code : lockLost;

@@ -63,9 +63,8 @@ export function createCommandSession(remote: RemoteService, ttl: Ttl) {
     step,
     ledger,
     context: { ...settling, terms, log: { line: report } },
-    release,
     /** Returns whether nothing is left. Also reports locks that unanswered requests may have left. */
-    async releaseAfterFailure(maxMs: number): Promise<boolean> {
+    async releaseAll(maxMs: number): Promise<boolean> {
       const left = (await release(maxMs)) + (await endUnanswered(maxMs));
       const { unanswered } = ledger.read();
       for (const intent of unanswered) report(unansweredText(intent));

@@ -35,7 +35,7 @@ export async function takeLocks(
       return result;
     },
   };
-  const { context, releaseAfterFailure } = createCommandSession({ ...remote, client }, ttl);
+  const { context, releaseAll } = createCommandSession({ ...remote, client }, ttl);
   const paths = [...new Set(named)].toSorted();
   for (const problem of await pathProblems(paths)) remote.report(problem);
   await refuseOwnLocks(remote, ttl, paths);
@@ -45,7 +45,7 @@ export async function takeLocks(
     if (result.kind === 'acquired') return paths.flatMap((path) => acquired.get(path) ?? []);
     throw new CommandError(notAcquiredText(result, wait, client.serverNow(), asFlag));
   } catch (error) {
-    const isReleased = await releaseAfterFailure(rollBackMs);
+    const isReleased = await releaseAll(rollBackMs);
     if (!(error instanceof CommandError && isReleased)) throw error;
     throw new CommandError(`${error.message} Nothing was locked.`, error.exitCode);
   }

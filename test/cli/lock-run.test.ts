@@ -3,11 +3,13 @@ import { readFileSync, statSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { runMain } from '../command/run-main.ts';
 import { sharedService } from '../service/http/shared-service.ts';
 import { isLocking, once, startFaultProxy } from '../support/fault-proxy.ts';
 import { leaveOut } from '../support/left-out.ts';
+import { json } from '../support/other-servers/responses.ts';
+import { startOtherServer } from '../support/other-servers/start-other-server.ts';
 import { type RunningCommand, runCommand, startCommand, startServiceProcess } from '../support/service-process.ts';
 import { startProcess } from '../support/started-process.ts';
 import { storePool } from '../support/stored-pool.ts';
@@ -130,6 +132,20 @@ describe('a command under a lock', () => {
     expect(command.stdout()).toBe('');
     expect(command.stderr()).toMatch(/EFBIG.*\. The command did not run\.\n$/);
     expect(await locks()).toEqual([]);
+  });
+
+  test('reports a lock once that cannot be released after it did not run', async () => {
+    const server = await startOtherServer((response, request) =>
+      (request.method === 'DELETE' ? json(403, { error: 'no' }) : json(201, { id: 'l1', path }))(response, request),
+    );
+    vi.stubEnv('TMPDIR', join(temporaryFolder(), 'missing'));
+    const ran = await runMain(['lock', 'run', path, '--', 'true'], {
+      ...environment(),
+      WORKSPACE_BASE_URL: server.baseUrl,
+    });
+    vi.unstubAllEnvs();
+    expect(ran).toMatchObject({ code: 75, stderr: expect.stringContaining('The command did not run.') });
+    expect(ran.stderr.match(/Could not release the lock/g)).toHaveLength(1);
   });
 
   test('locks any of the paths', async () => {
