@@ -18,13 +18,13 @@ export type CommandSession = ReturnType<typeof createCommandSession>;
 const minReleaseMs = 2_000;
 
 /** A session whose ledger is in memory, because a command has no later steps. */
-export function createCommandSession(remote: RemoteService, ttl: Ttl) {
+export function createCommandSession(remote: RemoteService, ttl: Ttl, note?: string) {
   const { client, service, workspace, interrupted, report } = remote;
   const ledger = openMemoryLedger();
   const step = crypto.randomUUID();
   const time = { clock: steadyClock, sleep, random: Math.random };
   const session = createLockSession({ ...time, client, record: ledger.record });
-  const terms = { service, workspace, step, type: 'exclusive', ttl };
+  const terms = { service, workspace, step, type: 'exclusive', ttl, note };
   const settling = { ...time, client, record: ledger.record, session, signal: interrupted };
 
   /** Releases all locks that were not lost. Reports those that stay, and returns their number. */

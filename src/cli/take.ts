@@ -1,9 +1,7 @@
-import type { Client } from '../client/client.ts';
-import type { AcquiredLock } from '../client/known-lock.ts';
 import { CommandError } from '../command/command.ts';
 import { formatDuration, type Ttl } from '../interface/duration.ts';
 import { timeCell } from '../interface/format.ts';
-import type { LockPath } from '../interface/lock-path.ts';
+import { byPath, type LockPath } from '../interface/lock-path.ts';
 import { acquireLocks, notAcquiredText } from '../locks/acquire.ts';
 import { rollBackMs } from '../locks/rollback.ts';
 import type { TakeFlags } from './acquire-flags.ts';
@@ -20,30 +18,15 @@ export async function takeLocks(
   { paths: named, branch, ttl, note, wait, priority: urgency }: TakeRequest,
 ) {
   const remote = await connect(branch ?? (await headBranch()));
-  const acquired = new Map<LockPath, AcquiredLock>();
-  const client: Client = {
-    ...remote.client,
-    // Both requests carry the person's note, and both results are kept as the service returned them.
-    async acquireLock(request, within) {
-      const result = await remote.client.acquireLock({ ...request, note: note ?? undefined }, within);
-      if (result.kind === 'acquired') acquired.set(request.path, result.lock);
-      return result;
-    },
-    async putLease(request, within) {
-      const result = await remote.client.putLease({ ...request, note: note ?? undefined }, within);
-      if (result.kind === 'held') for (const lock of result.locks) acquired.set(lock.path, lock);
-      return result;
-    },
-  };
-  const { context, releaseAll } = createCommandSession({ ...remote, client }, ttl);
-  const paths = [...new Set(named)].toSorted();
+  const { context, releaseAll } = createCommandSession(remote, ttl, note ?? undefined);
+  const paths = [...new Set(named)];
   for (const problem of await pathProblems(paths)) remote.report(problem);
   await refuseOwnLocks(remote, ttl, paths);
   const goal = { paths, count: paths.length };
   try {
     const result = await acquireLocks({ ...context, withoutWait: remote.within() }, goal, { wait, urgency });
-    if (result.kind === 'acquired') return paths.flatMap((path) => acquired.get(path) ?? []);
-    throw new CommandError(notAcquiredText(result, wait, client.serverNow(), asFlag));
+    if (result.kind === 'acquired') return result.locks.toSorted(byPath);
+    throw new CommandError(notAcquiredText(result, wait, remote.client.serverNow(), asFlag));
   } catch (error) {
     const isReleased = await releaseAll(rollBackMs);
     if (!(error instanceof CommandError && isReleased)) throw error;

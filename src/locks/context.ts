@@ -25,4 +25,6 @@ export interface LockTerms {
   readonly step: string;
   readonly type: string;
   readonly ttl: Ttl;
+  /** For anyone who finds the path locked. */
+  readonly note?: string | undefined;
 }

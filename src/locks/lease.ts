@@ -16,11 +16,11 @@ import { cleanupLimits, type Left, rollBackMs } from './rollback.ts';
  */
 export function createLease(context: PathContext, { paths, pool, count }: AcquireGoal) {
   const { client, record, clock, signal, log, terms } = context;
-  const { service, workspace, step, type, ttl } = terms;
+  const { service, workspace, step, type, ttl, note } = terms;
   const isSet = paths.length > 1 && paths.length <= maxLeasePaths;
   if (pool === undefined && !isSet) return undefined;
   const startedAt = clock();
-  const request = { workspace, lease: step, paths, pool, count, type, ttl };
+  const request = { workspace, lease: step, paths, pool, count, type, ttl, note };
   const job = { service, workspace, step };
   const entry = { ...job, lease: step };
   const intent = { kind: 'lease', ...entry, path: leaseName(request), type, ttl: formatDuration(ttl) } as const;
@@ -54,7 +54,7 @@ export function createLease(context: PathContext, { paths, pool, count }: Acquir
     const [lost] = put.lost;
     if (lost === undefined) {
       state = 'over';
-      return { kind: 'acquired', grants, items: put.items, grantedAt, left: [] };
+      return { kind: 'acquired', grants, locks: put.locks, items: put.items, grantedAt, left: [] };
     }
     const expires_at = lost.reason === 'forced' || lost.reason === 'released' ? undefined : now();
     return { kind: 'too-short', expired: { path: lost.path, expires_at }, left: await end() };

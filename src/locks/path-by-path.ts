@@ -1,4 +1,5 @@
 import { inParallel } from '../client/in-parallel.ts';
+import type { AcquiredLock } from '../client/known-lock.ts';
 import type { PoolItem, PoolSelection } from '../client/leases.ts';
 import type { Conflict } from '../client/post-lock.ts';
 import type { QueueWait } from '../client/queue.ts';
@@ -29,6 +30,8 @@ export type AcquireRound = { readonly left: readonly Left[] } & (
   | {
       readonly kind: 'acquired';
       readonly grants: readonly Grant[];
+      /** As the service returned them. */
+      readonly locks: readonly AcquiredLock[];
       /** The locked items of a pool. */
       readonly items: readonly PoolItem[];
       readonly grantedAt: number;
@@ -114,7 +117,8 @@ export function acquirePathByPath(context: PathContext, goal: AcquireGoal) {
     const excess = isEnough && pending.size > 0 ? await giveBack([]) : [];
     if (isEnough && unreleased.length === 0 && !signal.aborted) {
       const first = Math.min(...acquired.map(({ grantedAt }) => grantedAt));
-      return { kind: 'acquired', grants, items: [], grantedAt: first, left: excess };
+      const locks = acquired.map(({ lock }) => lock);
+      return { kind: 'acquired', grants, locks, items: [], grantedAt: first, left: excess };
     }
     // A single lock that was granted without a response is kept by the next attempt.
     const rest = !isAlone || signal.aborted || acquired.length > 0 ? await giveBack(grants) : [];

@@ -1,4 +1,4 @@
-import { conditionOf } from '../client/known-lock.ts';
+import { type AcquiredLock, conditionOf } from '../client/known-lock.ts';
 import { isUnreadable, type LookupResult, lookUp } from '../client/lists.ts';
 import type { AcquireLockResult } from '../client/post-lock.ts';
 import type { QueueWait } from '../client/queue.ts';
@@ -15,7 +15,7 @@ import { mayHaveExpired, type OurLock, ownLockState } from './ownership.ts';
 /** With `mayBeDone`, repeat the request with the same intent. */
 export type SessionAcquireResult =
   /** `grantedAt`: the earliest time at which it can have been granted, by the clock of this machine. */
-  | { readonly kind: 'acquired'; readonly grant: Grant; readonly grantedAt: number }
+  | { readonly kind: 'acquired'; readonly grant: Grant; readonly lock: AcquiredLock; readonly grantedAt: number }
   | Exclude<AcquireLockResult, { readonly kind: 'acquired' }>;
 
 export type LockSession = ReturnType<typeof createLockSession>;
@@ -46,11 +46,11 @@ export function createLockSession(context: ReleaseContext) {
   }
 
   return {
-    intend(path: LockPath, { service, workspace, step, type, ttl }: LockTerms): Intent {
+    intend(path: LockPath, { service, workspace, step, type, ttl, note }: LockTerms): Intent {
       const key = `${step}/${sentAt.size + 1}`;
       const intent: Intent = {
         ...{ kind: 'intent', service, workspace, path, step, key, type },
-        ...{ ttl: formatDuration(ttl), at: now(), byService },
+        ...{ ttl: formatDuration(ttl), note, at: now(), byService },
       };
       sentAt.set(key, undefined);
       record(intent);
@@ -59,13 +59,13 @@ export function createLockSession(context: ReleaseContext) {
 
     /** Requests the lock of an intent. An unanswered request can be repeated with the same intent. */
     async acquire(intent: Intent, within: CallLimits, line?: QueueWait): Promise<SessionAcquireResult> {
-      const { service, workspace, path, step, key, type } = intent;
+      const { service, workspace, path, step, key, type, note } = intent;
       // Another process may have sent the key of an intent in the ledger before.
       const isRepeated = !sentAt.has(key) || sentAt.get(key) !== undefined;
       if (!isRepeated) sentAt.set(key, clock());
       const acquisition = await client.acquireLock(
         {
-          ...{ workspace, path, type, ttl: parsedTtl(intent), idempotencyKey: key, line },
+          ...{ workspace, path, type, ttl: parsedTtl(intent), note, idempotencyKey: key, line },
           firstSentAt: isRepeated ? firstSentAt(intent) : undefined,
         },
         within,
@@ -73,12 +73,12 @@ export function createLockSession(context: ReleaseContext) {
       byService ||= acquisition.kind === 'acquired' || acquisition.kind === 'held';
       const ended = { service, workspace, path, key };
       if (acquisition.kind === 'acquired') {
-        const lock = grantedLock(acquisition.lock);
+        const { lock } = acquisition;
         const waitedMs = Math.round(clock() - startedAt);
-        const grant: Grant = { kind: 'granted', ...ended, step, waitedMs, lock, at: now() };
+        const grant: Grant = { kind: 'granted', ...ended, step, waitedMs, lock: grantedLock(lock), at: now() };
         record(grant);
         const waits = line !== undefined && line.seconds > 0;
-        return { kind: 'acquired', grant, grantedAt: waits ? clock() : earliestGrant(key, lock) };
+        return { kind: 'acquired', grant, lock, grantedAt: waits ? clock() : earliestGrant(key, lock) };
       }
       if (!acquisition.mayBeDone) record({ kind: 'ended', ...ended, at: now() });
       return acquisition;

@@ -48,6 +48,7 @@ const inLine = (path: LockPath, queue?: QueuePosition): SessionAcquireResult =>
 const taken = (path: LockPath): SessionAcquireResult => ({
   kind: 'acquired',
   grant: grantOf(path, { lock: lockOf(path, { expires_at: iso(36_000 * second) }) }),
+  lock: { ...knownLock(path), ...lockOf(path), path },
   grantedAt: Number.POSITIVE_INFINITY,
 });
 

@@ -68,7 +68,12 @@ function openStep(time: VirtualTime, holders: Table, step: Step) {
   };
   const granted = (path: LockPath): SessionAcquireResult => {
     const grant: Grant = grantOf(path, { lock: lockOf(path, { expires_at: iso(36_000 * second) }) });
-    return { kind: 'acquired', grant, grantedAt: Number.POSITIVE_INFINITY };
+    return {
+      kind: 'acquired',
+      grant,
+      lock: { ...knownLock(path), ...lockOf(path), path },
+      grantedAt: Number.POSITIVE_INFINITY,
+    };
   };
   const held = (path: LockPath): SessionAcquireResult => ({
     kind: 'held',

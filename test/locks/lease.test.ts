@@ -141,7 +141,12 @@ test.each(['release', 'response'])(
     const mine = new Set<string>();
     const grantTo = (path: LockPath): SessionAcquireResult => {
       mine.add(path);
-      return { kind: 'acquired', grant: grantOf(path), grantedAt: Number.POSITIVE_INFINITY };
+      return {
+        kind: 'acquired',
+        grant: grantOf(path),
+        lock: { ...knownLock(path), ...lockOf(path), path },
+        grantedAt: Number.POSITIVE_INFINITY,
+      };
     };
     /** What the step held at each request for its lease. */
     const heldAt: string[][] = [];

@@ -91,7 +91,7 @@ const shapes = {
    * Written before a lock is requested: from then on it may have been granted. `byService` is false before the first
    * response: the time is then that of this machine.
    */
-  intent: { ...request, type: isString, ttl: isTtl, byService: isBoolean },
+  intent: { ...request, type: isString, ttl: isTtl, note: isOptional(isString), byService: isBoolean },
   /** `waitedMs` is the time since the step first requested the path. */
   granted: { ...request, waitedMs: isInteger, lock: isGrantedLock },
   /**
