@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { milliseconds, type Ttl } from '../../interface/duration.ts';
 import type { Lock } from '../../interface/resources.ts';
 import { type Actor, type AuditEntry, recordAudit } from '../audit/audit.ts';
+import { type Subscriber, subscribersOf } from '../outbox/outbox.ts';
 import { batchQuery, numberOf, textOf } from '../storage/batch-query.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import type { Bearer } from '../tokens/tokens.ts';
@@ -107,7 +108,8 @@ export async function releaseLocks(
   now: Now,
   requests: readonly ReleaseRequest[],
 ): Promise<readonly ReleaseDecision[]> {
-  const locks = await findLocks(db, now, keysOf(requests));
+  const keys = keysOf(requests);
+  const [locks, subscribers] = await Promise.all([findLocks(db, now, keys), subscribersOf(db, now, keys)]);
   const granted = new Map<string, Granted>();
   const releases = requests.map((request, index): ReleaseDecision => {
     const found = locks[index];
@@ -119,28 +121,29 @@ export async function releaseLocks(
     granted.set(found.id, { ...request, found });
     return { kind: 'released', lock };
   });
-  await deleteGranted(db, now, [...granted.values()]);
+  await deleteGranted(db, now, [...granted.values()], subscribers);
   return releases;
 }
 
-const deleteLocks = batchQuery((db, members, now) =>
+const deleteLocks = batchQuery((db, members) =>
   db
     .deleteFrom('locks')
-    .where(sql<boolean>`(workspace_id, path) in (select ${textOf('workspace')}, ${textOf('path')} from ${members})`)
-    .returning(['id', now.as('at')]),
+    .where(sql<boolean>`(workspace_id, path) in (select ${textOf('workspace')}, ${textOf('path')} from ${members})`),
 );
 
-async function deleteGranted(db: Database, now: Now, granted: readonly Granted[]): Promise<void> {
+async function deleteGranted(
+  db: Database,
+  now: Now,
+  granted: readonly Granted[],
+  subscribers: readonly Subscriber[],
+): Promise<void> {
   if (granted.length === 0) return;
-  const deleted = await deleteLocks(db, now, keysOf(granted));
-  const times = new Map(deleted.map(({ id, at }) => [id, at]));
-  const ends = granted.flatMap(({ found: lock, releaser }): LockEnd[] => {
-    const at = times.get(lock.id);
-    if (at === undefined) return [];
+  await deleteLocks(db, now, keysOf(granted));
+  const ends = granted.map(({ found: lock, releaser }): LockEnd => {
     const kind = isOwnLock(lock, releaser) ? 'released' : 'force-released';
-    return [{ kind, lock, at, by: releaser.owner ?? releaser.name }];
+    return { kind, lock, at: lock.expires_at - lock.remainingMs, by: releaser.owner ?? releaser.name };
   });
-  await recordEnds(db, now, ends);
+  await recordEnds(db, now, ends, subscribers);
   for (const release of granted) {
     if (!isOwnLock(release.found, release.releaser)) await recordAudit(db, now, auditOf(release));
   }

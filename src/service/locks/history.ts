@@ -1,7 +1,7 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { type RawBuilder, sql } from 'kysely';
 import type { RequestedBy } from '../outbox/event.ts';
-import { type OutboxEvent, recordEventsIn } from '../outbox/outbox.ts';
+import { type OutboxEvent, recordEventsFor, type Subscriber, subscribersOf } from '../outbox/outbox.ts';
 import { batchQuery, insertFrom, numbersOf, textsOf } from '../storage/batch-query.ts';
 import { keptForMs, removeBeyond, removeOld } from '../storage/remove-old.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
@@ -37,14 +37,19 @@ const insertHistory = batchQuery((db, members) =>
  * Writes ended locks to the history, a row for each, and queues events for the subscribed hooks. Must be called for
  * every end, in its transaction.
  */
-export async function recordEnds(db: Database, now: Now, ends: readonly LockEnd[]): Promise<void> {
+export async function recordEnds(
+  db: Database,
+  now: Now,
+  ends: readonly LockEnd[],
+  subscribers: readonly Subscriber[],
+): Promise<void> {
   if (ends.length === 0) return;
   const rows = ends.map(({ kind, lock, at, by }) => {
     const { id, type: _, expires_at: __, ...recorded } = lock;
     return { ...recorded, kind, lock_id: id, ended_at: at, ended_by: by };
   });
   await insertHistory(db, now, rows);
-  await recordEventsIn(db, now, new Set(ends.map(({ lock }) => lock.workspace_id)), () => ends.map(eventOf));
+  await recordEventsFor(db, now, subscribers, () => ends.map(eventOf));
 }
 
 export const expiryOf = (lock: LockRow): LockEnd => ({ kind: 'expired', lock, at: lock.expires_at, by: null });
@@ -129,7 +134,8 @@ export async function removeExpiredLocks({ read, now, commit }: Storage): Promis
         .where(isOver(now))
         .returningAll()
         .execute();
-      await recordEnds(db, now, removed.map(expiryOf));
+      const subscribers = await subscribersOf(db, now, [{ workspace }]);
+      await recordEnds(db, now, removed.map(expiryOf), subscribers);
       return removed.length;
     });
   const removed = await Promise.all(workspaces.map(({ id }) => removedFrom(id)));

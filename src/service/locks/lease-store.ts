@@ -1,7 +1,7 @@
 import { type Selectable, sql } from 'kysely';
 import { byPath } from '../../interface/lock-path.ts';
 import type { Lock } from '../../interface/resources.ts';
-import { recordEventsIn } from '../outbox/outbox.ts';
+import { recordEventsFor, subscribersOf } from '../outbox/outbox.ts';
 import { removeInBatches } from '../storage/remove-old.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import type { Tables } from '../storage/tables.ts';
@@ -74,7 +74,8 @@ export async function releaseHeld(db: Database, now: Now, lease: LeaseRow, at: n
     .columns([...copied, 'lock_id', 'ended_at', 'ended_by'])
     .expression(held.select([...copied, 'id', sql`cast(${at} as bigint)`.as('at'), sql.val(by).as('by')]))
     .execute();
-  await recordEventsIn(db, now, new Set([lease.workspace_id]), async () =>
+  const subscribers = await subscribersOf(db, now, [{ workspace: lease.workspace_id }]);
+  await recordEventsFor(db, now, subscribers, async () =>
     (await heldLocks(db, lease, at)).map((lock) => eventOf({ kind: 'released', lock, at, by })),
   );
   const ended = db.deleteFrom('locks').where(isOf(lease)).where('expires_at', '>', at).returning(['path', 'fence']);

@@ -24,9 +24,10 @@ export async function keptFor(
   db: Database,
   now: Now,
   keys: readonly LockKey[],
+  anyoneWaits?: boolean,
 ): Promise<readonly (Next | undefined)[]> {
-  const isAnyoneWaiting = keys.length > 0 && (await anyoneWaiting(db, now, [])).length > 0;
-  if (!isAnyoneWaiting) return keys.map(() => undefined);
+  const isWaitedFor = keys.length > 0 && (anyoneWaits ?? (await isAnyoneWaiting(db, now)));
+  if (!isWaitedFor) return keys.map(() => undefined);
   const known = new Map<string, Next>();
   const seen = new Set<string>();
   for (let paths = keys; paths.length > 0; ) {
@@ -50,14 +51,17 @@ export async function keptFor(
   return keys.map((key) => spokenFor.get(nameOf(key)));
 }
 
-export const committedKeptFor = coalesceReads(keptFor);
+export const committedKeptFor = coalesceReads((db, now, keys: readonly LockKey[]) => keptFor(db, now, keys));
 
 const distinct = (paths: readonly LockKey[]): readonly LockKey[] => [
   ...new Map(paths.map(({ workspace, path }) => [nameOf({ workspace, path }), { workspace, path }])).values(),
 ];
 
 /** Most often, nobody waits for any of thousands of paths: then they need not be written as JSON. */
-const anyoneWaiting = batchQuery((db) => db.selectFrom('waits').select('id').limit(sql.lit(1)));
+export const isAnyoneWaiting = async (db: Database, now: Now): Promise<boolean> =>
+  (await selectAnyWait(db, now, [])).length > 0;
+
+const selectAnyWait = batchQuery((db) => db.selectFrom('waits').select('id').limit(sql.lit(1)));
 
 /**
  * The present leases of each line, up to the first one of a single path. It is granted where nobody before it is: later

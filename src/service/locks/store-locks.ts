@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import type { LockType } from '../../interface/resources.ts';
-import { recordEventsIn } from '../outbox/outbox.ts';
+import { recordEventsFor, type Subscriber, subscribersOf } from '../outbox/outbox.ts';
 import { batchQuery, insertFrom, numberOf, textOf, valueText } from '../storage/batch-query.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import { removedRemote } from '../storage/tables.ts';
@@ -35,26 +35,28 @@ export async function storeLocks(
   db: Database,
   now: Now,
   grants: readonly Grant[],
+  { fences, subscribers }: WorkspaceRows,
 ): Promise<readonly (readonly LockRow[])[]> {
   if (grants.length === 0) return [];
-  const members = membersOf(grants, await raisedFences(db, now, grants));
+  const counts = grants.map(({ request: { workspace }, keys }) => ({ workspace, count: keys.length }));
+  await raiseFences(db, now, sumsOf(counts));
+  const members = membersOf(grants, new Map(fences));
   // They have ended by the time of the look, even if the clock was set back since then.
   const expired = grants.flatMap(({ replaced }) => replaced);
   if (expired.length > 0) {
-    await recordEnds(db, now, expired.map(expiryOf));
+    await recordEnds(db, now, expired.map(expiryOf), subscribers);
     await deleteExpired(db, now, expired);
   }
   const rows = members.map(({ keys, ...member }) => ({ ...member, paths: { ...keys.map(({ path }) => path) } }));
   await insertLocks(db, now, rows);
   const locks = members.map((member) => member.keys.map(({ path }, index) => lockOf(member, path, index)));
   // Until it ends, a lock is its own history.
-  const workspaces = new Set(grants.map(({ request }) => request.workspace));
-  await recordEventsIn(db, now, workspaces, () => locks.flat().map((lock) => eventOf({ kind: 'acquired', lock })));
+  await recordEventsFor(db, now, subscribers, () => locks.flat().map((lock) => eventOf({ kind: 'acquired', lock })));
   return locks;
 }
 
 /** Each has the number and the fence of its first lock. */
-function membersOf(grants: readonly Grant[], fences: Fences) {
+function membersOf(grants: readonly Grant[], fences: Map<string, { readonly at: number; readonly fence: number }>) {
   let ids: string | undefined;
   let number = firstLockNumber;
   return grants.map(({ request, keys }) => {
@@ -137,35 +139,49 @@ const deleteExpired = batchQuery((db, members) =>
 /** Start value for a workspace without a row. It is above 0 after a restore. */
 const beginning = sql<number>`(select value from fences where workspace_id = '')`;
 
-const raiseFences = batchQuery((db, members, now) =>
+const raiseFences = batchQuery((db, members) =>
   insertFrom(db, members, 'fences', {
     workspace_id: textOf('workspace'),
     value: sql`${beginning} + ${numberOf('count')}`,
-  })
-    .onConflict((conflict) =>
-      conflict.column('workspace_id').doUpdateSet({
-        value: sql<number>`fences.value + excluded.value - ${beginning}`,
-      }),
-    )
-    .returning(['workspace_id', 'value', now.as('at')]),
+  }).onConflict((conflict) =>
+    conflict.column('workspace_id').doUpdateSet({
+      value: sql<number>`fences.value + excluded.value - ${beginning}`,
+    }),
+  ),
 );
 
-type Fences = Map<string, { readonly at: number; readonly fence: number }>;
+function sumsOf(counts: readonly { readonly workspace: string; readonly count: number }[]) {
+  const sums = new Map<string, number>();
+  for (const { workspace, count } of counts) sums.set(workspace, (sums.get(workspace) ?? 0) + count);
+  return [...sums].map(([workspace, count]) => ({ workspace, count }));
+}
 
-/** The first of the fences for the grants of each workspace, and the time of the change. */
-async function raisedFences(db: Database, now: Now, grants: readonly Grant[]): Promise<Fences> {
-  const counts = new Map<string, number>();
-  for (const { request, keys } of grants) {
-    counts.set(request.workspace, (counts.get(request.workspace) ?? 0) + keys.length);
-  }
-  const rows = [...counts].map(([workspace, count]) => ({ workspace, count }));
-  const raised = await raiseFences(db, now, rows);
-  return new Map(
-    raised.map(({ workspace_id, value, at }) => [
-      workspace_id,
-      { at, fence: Number(value) - (counts.get(workspace_id) ?? 0) + 1 },
+const selectFences = batchQuery((db, members, now) =>
+  db
+    .selectFrom(members)
+    .leftJoin('fences', (join) => join.on('workspace_id', '=', textOf('workspace')))
+    .select([
+      textOf('workspace').as('workspace'),
+      sql<number>`coalesce(fences.value, ${beginning})`.as('last'),
+      now.as('at'),
     ]),
-  );
+);
+
+interface WorkspaceRows {
+  /** The next fence of each workspace, and the time. No other change raises it meanwhile. */
+  readonly fences: ReadonlyMap<string, { readonly at: number; readonly fence: number }>;
+  readonly subscribers: readonly Subscriber[];
+}
+
+/** What storeLocks() needs to know about the workspaces of requests: read before, together with other rows. */
+export async function readWorkspaces(
+  db: Database,
+  now: Now,
+  requests: readonly { readonly workspace: string }[],
+): Promise<WorkspaceRows> {
+  const members = [...new Set(requests.map(({ workspace }) => workspace))].map((workspace) => ({ workspace }));
+  const [found, subscribers] = await Promise.all([selectFences(db, now, members), subscribersOf(db, now, members)]);
+  return { fences: new Map(found.map(({ workspace, last, at }) => [workspace, { at, fence: last + 1 }])), subscribers };
 }
 
 /**

@@ -4,9 +4,9 @@ import type { Compared } from '../../interface/resources.ts';
 import { Refusal } from '../contract/response.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import { findRows, isActive, type LockKey, type LockRow, type StoredLock } from './find.ts';
-import { keptFor, type Next } from './line.ts';
+import { isAnyoneWaiting, keptFor, type Next } from './line.ts';
 import type { LockQuota } from './lock-quota.ts';
-import { type Grant, type LockRequest, storeLocks } from './store-locks.ts';
+import { type Grant, type LockRequest, readWorkspaces, storeLocks } from './store-locks.ts';
 import { maxWaitSeconds, type WatchedPath } from './waiters.ts';
 import { extendPresence, joinLine, nameOf, removeWaits, tooManyWaits, type WaitRequest } from './waits.ts';
 
@@ -98,14 +98,12 @@ function withoutRefused(request: TakeRequest): TakeRequest {
   return { ...request, keys: upToDate };
 }
 
-/** Requests whose clients have left, and those that have waited and no longer have the place of their client. */
+/** Requests that have waited and no longer have the place of their client. */
 async function withoutPlace(db: Database, now: Now, requests: readonly TakeRequest[]): Promise<readonly TakeRequest[]> {
   const waited = requests.flatMap(({ waitId: id, place }) => (place?.isFirst === false ? { ...place, id } : []));
   const kept = waited.length === 0 ? [] : await extendPresence(db, now, waited);
   const newest = new Set(kept.map(({ requestId }) => requestId));
-  return requests.filter(
-    ({ place }) => place?.gone.aborted || (place?.isFirst === false && !newest.has(place.requestId)),
-  );
+  return requests.filter(({ place }) => place?.isFirst === false && !newest.has(place.requestId));
 }
 
 function placeLost({ lease, keys: [first] }: TakeRequest): Refusal {
@@ -123,7 +121,7 @@ async function grantFree(
   decisions: Decisions,
 ): Promise<void> {
   if (requests.length === 0) return;
-  const states = await readStates(db, now, requests);
+  const [states, ofWorkspaces] = await Promise.all([readStates(db, now, requests), readWorkspaces(db, now, requests)]);
   const { lockOn, keepers } = states;
   const claimed = new Set<string>();
   const grants: (Grant & { readonly request: TakeRequest })[] = [];
@@ -132,7 +130,9 @@ async function grantFree(
     const { wanted } = request;
     const keys = request.keys.filter((key) => inTheWay(request, key, states) === undefined).slice(0, wanted);
     const names = requests.length === 1 ? [] : keys.map((key) => nameOf(key));
-    if (keys.length < wanted) decisions.set(request, blockedBy(request, states));
+    // After the first query, which may have waited for other changes.
+    if (request.place?.gone.aborted) decisions.set(request, { kind: 'refused', refusal: placeLost(request) });
+    else if (keys.length < wanted) decisions.set(request, blockedBy(request, states));
     else if (names.some((name) => claimed.has(name))) later.push(request);
     else {
       for (const name of names) claimed.add(name);
@@ -151,7 +151,7 @@ async function grantFree(
     if (refusals[index]) decisions.set(request, { kind: 'refused', refusal: refusals[index] });
   }
   const granted = grants.filter((_, index) => refusals[index] === undefined);
-  const stored = await storeLocks(db, now, granted);
+  const stored = await storeLocks(db, now, granted, ofWorkspaces);
   for (const [index, { request }] of granted.entries()) {
     decisions.set(request, { kind: 'granted', locks: stored[index] ?? [], comparison: request.comparison });
   }
@@ -176,12 +176,13 @@ type Wanted = Pick<TakeRequest, 'keys' | 'wanted' | 'waitId' | 'bearer'>;
 /** The keeper of a free path matters only where enough of the paths are free. */
 async function readStates(db: Database, now: Now, requests: readonly Wanted[]): Promise<PathStates> {
   const keys = requests.flatMap((request) => request.keys);
-  const lockOn = foundOf(keys, await findRows(db, now, keys));
+  const [rows, anyoneWaits] = await Promise.all([findRows(db, now, keys), isAnyoneWaiting(db, now)]);
+  const lockOn = foundOf(keys, rows);
   const free = requests.flatMap(({ keys, wanted }) => {
     const free = keys.filter((key) => !isActive(lockOn.get(key)));
     return free.length < wanted ? [] : free;
   });
-  return { lockOn, keepers: foundOf(free, await keptFor(db, now, free)) };
+  return { lockOn, keepers: foundOf(free, await keptFor(db, now, free, anyoneWaits)) };
 }
 
 function foundOf<Found>(keys: readonly LockKey[], found: readonly (Found | undefined)[]): ReadonlyMap<LockKey, Found> {

@@ -51,18 +51,18 @@ const maxInsertedAtOnce = 1_000;
  * Queues one delivery of each event for each subscribed hook, in order, in the transaction of the change itself. An event
  * beyond a limit is dropped for the hook, and counted.
  */
-export const recordEvents = (db: Database, now: Now, events: readonly OutboxEvent[]): Promise<void> =>
-  recordEventsIn(db, now, new Set(events.map(({ workspace }) => workspace)), () => events);
+export async function recordEvents(db: Database, now: Now, events: readonly OutboxEvent[]): Promise<void> {
+  const subscribers = await subscribersOf(db, now, events);
+  await recordEventsFor(db, now, subscribers, () => events);
+}
 
-/** For thousands of events: they are made only if there are hooks. */
-export async function recordEventsIn(
+/** For thousands of events: they are made only if there are hooks, which may be read together with other rows. */
+export async function recordEventsFor(
   db: Database,
   now: Now,
-  workspaces: ReadonlySet<string>,
+  subscribers: readonly Subscriber[],
   eventsIn: () => readonly OutboxEvent[] | Promise<readonly OutboxEvent[]>,
 ): Promise<void> {
-  if (workspaces.size === 0) return;
-  const subscribers = await subscribersOf(db, now, workspaces);
   if (subscribers.length === 0) return;
   const events = await eventsIn();
   const deliveries: object[] = [];
@@ -88,6 +88,10 @@ export async function recordEventsIn(
   const changes = subscribers.map(({ id, added, dropped }) => ({ hookId: id, added, dropped }));
   const changed = changes.filter(({ added, dropped }) => added + dropped > 0);
   await changeBacklogs(db, now, changed);
+  for (const subscriber of subscribers) {
+    subscriber.capacity -= subscriber.added;
+    Object.assign(subscriber, { added: 0, dropped: 0 });
+  }
 }
 
 /** Events with the same key reach a hook in the order in which they happened. */
@@ -95,13 +99,13 @@ const orderingKeyOf = ({ data }: OutboxEvent): string =>
   'sync' in data ? `sync:${data.sync.branch}` : `lock:${data.lock.path}`;
 
 /** A hook, and the number of deliveries that may still be queued for it. */
-interface Subscriber {
+export interface Subscriber {
   readonly id: string;
   readonly workspace: string;
   readonly events: readonly HookEvent[];
   /** Parsed only for the events that they limit. */
   readonly branches: HookRow['branches'];
-  readonly capacity: number;
+  capacity: number;
   added: number;
   dropped: number;
 }
@@ -116,7 +120,14 @@ const selectHooks = batchQuery((db, members) =>
     .where('active', '=', 1),
 );
 
-async function subscribersOf(db: Database, now: Now, workspaces: ReadonlySet<string>): Promise<Subscriber[]> {
+/** The hooks of the workspaces of these changes. */
+export async function subscribersOf(
+  db: Database,
+  now: Now,
+  changes: readonly { readonly workspace: string }[],
+): Promise<readonly Subscriber[]> {
+  if (changes.length === 0) return [];
+  const workspaces = new Set(changes.map(({ workspace }) => workspace));
   const members = [...workspaces].map((workspace) => ({ workspace }));
   const rows = await selectHooks(db, now, members);
   return rows.map(({ id, workspace_id, waiting, branches, ...hook }) => ({

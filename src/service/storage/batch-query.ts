@@ -32,7 +32,8 @@ export function batchQuery<Row>(build: Build<Row>) {
   function queryFor(db: Database, now: Now): CompiledQuery<Row> {
     const known = built.get(now);
     if (known !== undefined) return known;
-    const query = build(db, membersFor(db), now).compile();
+    const compiled = build(db, membersFor(db), now).compile();
+    const query = hasRows(compiled) ? compiled : { ...compiled, sql: `${compiled.sql} ${sentAhead}` };
     built.set(now, query);
     return query;
   }
@@ -47,6 +48,13 @@ export function batchQuery<Row>(build: Build<Row>) {
     return (await db.executeQuery<Row>({ ...query, parameters })).rows;
   };
 }
+
+/** The end of a statement whose result nobody needs: in a transaction, PostgreSQL receives it with the next one. */
+export const sentAhead = '/* sent ahead */';
+
+const hasRows = ({ query }: CompiledQuery<unknown>): boolean =>
+  !['InsertQueryNode', 'UpdateQueryNode', 'DeleteQueryNode'].includes(query.kind) ||
+  ('returning' in query && query.returning !== undefined);
 
 export const textOf = (name: string): RawBuilder<string> => sql<string>`asked.value ->> ${sql.lit(name)}`;
 export const numberOf = (name: string): RawBuilder<number> =>

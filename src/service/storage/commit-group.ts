@@ -32,8 +32,11 @@ interface CommitGroupOptions {
   readonly queueOf: (scope: CommitScope) => string;
   /** Maximum number of groups in progress, each on its own connection. */
   readonly maxParallel: number;
-  /** Runs first in every transaction. Waits for changes that must not run at the same time as this one. */
-  readonly begin: (db: Transaction<Tables>, scope: CommitScope) => Promise<void>;
+  /**
+   * Runs first in every transaction, and returns the database for its changes. Waits for changes that must not run at the
+   * same time as these; for one of batchCommits() that is alone, its first query waits instead.
+   */
+  readonly begin: (db: Transaction<Tables>, scope: CommitScope, isAlone: boolean) => Promise<Database>;
 }
 
 interface Queue {
@@ -59,7 +62,10 @@ export function groupCommits(
     let transaction: ControlledTransaction<Tables> | undefined;
     try {
       transaction = await db.startTransaction().execute();
-      await begin(transaction, queue.scope);
+      const [first, ...others] = queue.waiting;
+      const isAlone =
+        lastGroupSize === 1 && others.length === 0 && first?.isBatch === true && first.changes.length === 1;
+      const changing = await begin(transaction, queue.scope, isAlone);
       // After `begin`, so that changes that arrived while it waited are included.
       group = nextGroup(queue);
       const changes = changesIn(group);
@@ -67,12 +73,12 @@ export function groupCommits(
       const settlings: Settle[] = [];
       // A single change needs no savepoint: it is rolled back with its transaction.
       for (const unit of group) {
-        settlings.push(await (changes === 1 ? run(transaction, unit) : runInSavepoint(transaction, unit)));
+        settlings.push(await (changes === 1 ? run(changing, unit) : runInSavepoint(changing, unit)));
       }
       await transaction.commit().execute();
       if (group.some(({ isBatch }) => !isBatch)) otherCommits += 1;
       for (const settle of settlings) settle();
-      for (const { work, wake } of workers) if (queuedIn(transaction).has(work)) wake();
+      for (const { work, wake } of workers) if (queuedIn(changing).has(work)) wake();
     } catch (error) {
       await transaction
         ?.rollback()

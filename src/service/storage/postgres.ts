@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import { Kysely, PostgresDialect, type PostgresPool, type RawBuilder, sql } from 'kysely';
+import { type Dialect, DummyDriver, Kysely, PostgresDialect, type PostgresPool, type RawBuilder, sql } from 'kysely';
 import pg from 'pg';
+import { sentAhead } from './batch-query.ts';
 import { groupCommits } from './commit-group.ts';
 import { isMigrated, migrate } from './migrate.ts';
 import { createPostgresBroadcast } from './postgres-broadcast.ts';
@@ -56,16 +57,18 @@ export async function openPostgres({ url, queryTimeoutMs = 35_000, onIdleError }
   // handled. Without a listener, its error event would end the process.
   pool.on('connect', (client) => client.on('error', () => undefined));
   const broadcast = createPostgresBroadcast(url);
-  const kyselyWith = (queryTimeoutMs: number) =>
-    new Kysely<Tables>({ dialect: new PostgresDialect({ pool: replaceBrokenConnections(pool, queryTimeoutMs) }) });
+  const dialectWith = (queryTimeoutMs: number) =>
+    new PostgresDialect({ pool: replaceBrokenConnections(pool, queryTimeoutMs) });
+  const dialect = dialectWith(queryTimeoutMs);
   // It is used at once, and its end is the end of the pool: Kysely ignores the end of an instance that was never used.
-  const db = kyselyWith(queryTimeoutMs);
-  const rebuildDb = kyselyWith(rebuildTimeoutMs);
+  const db = new Kysely<Tables>({ dialect });
+  const rebuildDb = new Kysely<Tables>({ dialect: dialectWith(rebuildTimeoutMs) });
   // A response promises that a change survives a power failure, whatever the default of the server. Set per transaction
   // and not per connection: a connection that is lost during its setup would never return to the pool of Kysely's
   // driver.
-  const excludeOthers = async (transaction: Kysely<Tables>, scope: CommitScope) => {
-    await sql`select ${locksFor(scope)}, set_config('synchronous_commit', 'on', true)`.execute(transaction);
+  const excludeOthers = async (transaction: Kysely<Tables>, scope: CommitScope, isSentAhead = false) => {
+    const ahead = isSentAhead ? sql.raw(sentAhead) : sql``;
+    await sql`select ${locksFor(scope)}, set_config('synchronous_commit', 'on', true) ${ahead}`.execute(transaction);
   };
   const rebuild: Storage['rebuild'] = (change) =>
     rebuildDb.transaction().execute(async (transaction) => {
@@ -88,7 +91,10 @@ export async function openPostgres({ url, queryTimeoutMs = 35_000, onIdleError }
       // With a space, which no id of a workspace contains.
       queueOf: (scope) => (typeof scope === 'string' ? ` ${scope}` : scope.workspace),
       maxParallel: maxParallelGroups,
-      begin: excludeOthers,
+      async begin(transaction, scope, isAlone) {
+        await excludeOthers(transaction, scope, isAlone);
+        return sendingAtOnce(transaction, dialect);
+      },
     }),
     rebuild,
     claim: (work) => db.transaction().execute(work),
@@ -149,10 +155,19 @@ function nameOf(text: string, values: readonly unknown[]): string | undefined {
   return name;
 }
 
-/** Nobody needs their results, and they fail only with their connection: each is sent together with the next one. */
-const sentAhead = /^(?:begin|savepoint change)$/;
+/** Nobody needs their results, so each is sent together with the next one, which also fails if one of them fails. */
+const isSentAhead = (text: string): boolean => /^(?:begin|savepoint change)$/.test(text) || text.endsWith(sentAhead);
 
 const noResult: pg.QueryResult = { command: '', rowCount: null, oid: 0, fields: [], rows: [] };
+
+/** The same transaction, but queries that run at the same time share a round trip: Kysely would wait for each. */
+function sendingAtOnce(transaction: Kysely<Tables>, dialect: Dialect): Promise<Kysely<Tables>> {
+  const waiting = transaction.getExecutor();
+  return waiting.provideConnection(async (connection) => {
+    const executor = waiting.withConnectionProvider({ provideConnection: (use) => use(connection) });
+    return new Kysely<Tables>({ config: { dialect }, dialect, driver: new DummyDriver(), executor });
+  });
+}
 
 /**
  * Closes a connection whose prepared statements are stale, or on which a query has timed out, so that the next query
@@ -166,28 +181,32 @@ const replaceBrokenConnections = (pool: pg.Pool, query_timeout: number): Postgre
     const client = await pool.connect();
     let broken: Error | undefined;
     let ahead: Promise<unknown>[] = [];
+    let isInTransaction = false;
     const query = async (text: string, values: unknown[]) => {
       // For later queries, such as the rollback of the transaction.
       if (broken !== undefined) throw broken;
+      if (text === 'begin') isInTransaction = true;
       // The types of the driver lack the timeout of a query.
       const config: pg.QueryConfig & pg.ClientConfig = { name: nameOf(text, values), text, values, query_timeout };
       const sent = client.query(config);
-      if (sentAhead.test(text)) {
+      if (isInTransaction && isSentAhead(text)) {
         // Its error is that of the next statement.
         sent.catch(() => undefined);
         ahead.push(sent);
         return noResult;
       }
+      // A rollback ends what has failed.
+      const needed = text.startsWith('rollback') ? [] : ahead;
+      ahead = [];
+      if (['commit', 'rollback'].includes(text)) isInTransaction = false;
       try {
-        const [result] = await Promise.all([sent, ...ahead]);
+        const [result] = await Promise.all([sent, ...needed]);
         return result;
       } catch (error) {
         // The driver's own timeout has no code.
         const isSilent = error instanceof Error && error.message === 'Query read timeout';
         if (error instanceof Error && (isSilent || isStalePlan(error))) broken = error;
         throw error;
-      } finally {
-        ahead = [];
       }
     };
     // Kysely also passes cursors, which the service does not use.

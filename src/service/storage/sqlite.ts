@@ -56,7 +56,7 @@ export async function openSqlite({ folder }: { readonly folder: string }): Promi
   const { otherCommits, ...grouped } = groupCommits(writer, {
     queueOf: () => '',
     maxParallel: 1,
-    begin: async () => undefined,
+    begin: async (transaction) => transaction,
   });
   const dataVersion = dataVersionOf(writing);
   return {

@@ -40,7 +40,8 @@ export interface Storage {
   commit<T>(scope: CommitScope, change: (db: Database) => Promise<T>): Promise<T>;
   /**
    * For frequent changes of one kind: waiting changes, even of several scopes, are made in one call, each with its own
-   * result. If the call throws, it is undone and repeated for each change alone. It must not change tokens or workspaces.
+   * result. If the call throws, it is undone and repeated for each change alone. It must not change tokens or workspaces,
+   * nor depend on anything before its first query: only that may wait for other changes.
    */
   batchCommits<Change, Result>(
     scopeOf: (change: Change) => CommitScope,

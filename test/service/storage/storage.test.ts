@@ -1,4 +1,6 @@
+import { sql } from 'kysely';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { batchQuery, insertFrom, textOf } from '../../../src/service/storage/batch-query.ts';
 import { noteQueued } from '../../../src/service/storage/commit-group.ts';
 import type { Database } from '../../../src/service/storage/storage.ts';
 import { databaseKinds } from '../../support/databases.ts';
@@ -10,6 +12,11 @@ const setFence = (value: number) => (db: Database) =>
 
 const insert = (name: string) => (db: Database) =>
   db.insertInto('fences').values({ workspace_id: name, value: 1 }).execute();
+
+/** On PostgreSQL, it is sent together with the next statement. */
+const insertLater = batchQuery((db, members) =>
+  insertFrom(db, members, 'fences', { workspace_id: textOf('name'), value: sql.lit(1) }),
+);
 
 describe.each(databaseKinds)('storage on $name', (kind) => {
   /** The number of changes in each group, by the database that they share. */
@@ -48,9 +55,32 @@ describe.each(databaseKinds)('storage on $name', (kind) => {
     expect(groups.size).toBeLessThan(10);
   });
 
+  test('a change that is alone and refused by the database at its end is undone', async () => {
+    const refused = storage.commit('global', async (db) => {
+      await insertLater(db, storage.now, [{ name: 'first' }]);
+      await insertLater(db, storage.now, [{ name: '' }]);
+    });
+    await expect(refused).rejects.toThrow(/unique/i);
+    await storage.commit('global', (db) => insertLater(db, storage.now, [{ name: 'next' }]));
+    expect(await stored()).toEqual(['next']);
+  });
+
+  test('queries that run at the same time in a change each get their own rows', async () => {
+    const selectNames = batchQuery((db, members) => db.selectFrom(members).select(textOf('name').as('name')));
+    const found = await storage.commit('global', (db) =>
+      Promise.all([...'abc'].map((name) => selectNames(db, storage.now, [{ name }]))),
+    );
+    expect(found).toEqual([[{ name: 'a' }], [{ name: 'b' }], [{ name: 'c' }]]);
+  });
+
   test.each([
     ['fails', (_db: Database): Promise<unknown> => Promise.reject(new Error('no'))],
     ['is refused by the database', (db: Database) => insert('')(db)],
+    ['is refused by the database at its end', (db: Database) => insertLater(db, storage.now, [{ name: '' }])],
+    [
+      'fails after the database has refused it',
+      (db: Database) => insertLater(db, storage.now, [{ name: '' }]).finally(() => Promise.reject(new Error('no'))),
+    ],
   ])('a change that %s is undone alone, and the others of its group are kept', async (_, fail) => {
     const [before, failing, after] = await Promise.allSettled([
       storage.commit('global', insert('before')),
