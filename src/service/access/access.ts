@@ -64,9 +64,10 @@ export function requireAccess(
   access: Exclude<Access, 'anyone'>,
   /** Releases are never refused for their rate, and do not count. */
   charge?: 'never',
+  meanwhile?: (c: Context<Environment>) => void,
 ): MiddlewareHandler<Environment> {
   return async (c, next) => {
-    const bearer = await authenticateRequest(c, control);
+    const bearer = await authenticateRequest(c, control, meanwhile);
     const mayAccess = access === 'any-token' || grants(bearer.scopes, access);
     if (charge === 'never' && mayAccess) identify(c, control, bearer);
     else admitBearer(c, control, bearer, access);
@@ -143,10 +144,12 @@ const byBearer: AuthScheme = {
 export async function authenticateRequest(
   c: Context<Environment>,
   { storage, authScheme = byBearer }: Pick<AccessControl, 'storage' | 'authScheme'>,
+  meanwhile?: (c: Context<Environment>) => void,
 ): Promise<Bearer> {
   const token = authScheme.tokenIn(c.req.header('authorization'));
   if (token === undefined) throw unauthorized(authScheme.advice);
   if (!looksLikeTokenSecret(token)) throw tokenRefused('Unknown API token.');
+  meanwhile?.(c);
   const authentication = await authenticate(storage, token);
   if (!authentication.ok) throw tokenRefused(authentication.reason);
   return authentication.value;

@@ -13,6 +13,8 @@ declare module 'hono' {
   interface ContextVariableMap {
     /** Set by the access rule of every route that needs a token. */
     bearer: Bearer;
+    /** Set where it is looked up together with the token, which takes one round trip to the database. */
+    workspace?: ReturnType<typeof workspaceWithId>;
   }
 }
 
@@ -32,12 +34,22 @@ export function keyedRequestOf(c: Context<Environment>): KeyedRequest | undefine
   return keyedRequest({ tokenId: bearerOf(c).id, workspace: c.req.param('id') ?? '', key }, content);
 }
 
+/** Begins to look up the workspace in the path of the request. */
+export function lookUpWorkspace(c: Context<Environment>, storage: Storage): ReturnType<typeof workspaceWithId> {
+  const id = c.req.param('id') ?? '';
+  // Invalid ids are not passed to the database, which may reject some characters.
+  const found = parseWorkspaceId(id).ok ? workspaceWithId(storage, id) : Promise.resolve(undefined);
+  // Without a valid token, nobody awaits it.
+  found.catch(() => undefined);
+  c.set('workspace', found);
+  return found;
+}
+
 /** The workspace in the path of the request. Throws if the token may not see it. */
 export async function requestedWorkspace(c: Context<Environment>, storage: Storage): Promise<FoundWorkspace> {
   const id = c.req.param('id') ?? '';
-  // Invalid ids are not passed to the database, which may reject some characters.
-  const isVisible = parseWorkspaceId(id).ok && maySee(bearerOf(c), id);
-  const workspace = isVisible ? await workspaceWithId(storage, id) : undefined;
+  const found = maySee(bearerOf(c), id) ? (c.get('workspace') ?? lookUpWorkspace(c, storage)) : undefined;
+  const workspace = await found;
   if (workspace === undefined) throw noSuchWorkspace(id);
   return workspace;
 }
