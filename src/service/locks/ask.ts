@@ -6,10 +6,17 @@ import type { Database, Now, Storage } from '../storage/storage.ts';
 import { type Bearer, findToken, maySee } from '../tokens/tokens.ts';
 import { isOwnLock } from './change-lock.ts';
 import { findLocks } from './find.ts';
-import { isFree, keptFor } from './line.ts';
+import { isFree, keptFor } from './next-in-line.ts';
 import { listQueue, type QueuedRequest, withoutWaitId } from './queue.ts';
-import { waitIds } from './wait-in-line.ts';
-import { defaultUrgency, joinLine, type OnChange, removeWaits, tooManyWaits, type WaitRequest } from './waits.ts';
+import {
+  defaultUrgency,
+  joinLine,
+  type OnChange,
+  removeWaits,
+  tooManyWaits,
+  type WaitRequest,
+  waitIds,
+} from './waits.ts';
 
 /**
  * People who ask for a lock. They wait in line without a client. At their turn, nobody locks the path for them: it is

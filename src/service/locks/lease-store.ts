@@ -7,7 +7,6 @@ import type { Database, Now, Storage } from '../storage/storage.ts';
 import type { Tables } from '../storage/tables.ts';
 import { findLocks, type LockRow, toLock } from './find.ts';
 import { eventOf } from './history.ts';
-import { maxNamedLines } from './waits.ts';
 
 /** The rows of leases, and their locks: with a few statements for any number of them. */
 
@@ -54,13 +53,10 @@ const heldOf = (db: Database, lease: LeaseRow, at: number) =>
 export const heldLocks = (db: Database, lease: LeaseRow, at: number): Promise<LockRow[]> =>
   heldOf(db, lease, at).selectAll().execute();
 
-/** Returns the paths of renewed locks: as many as a message may name, and one more. */
+/** Returns the paths of renewed locks. */
 export async function renewHeld(db: Database, lease: LeaseRow, at: number, ttlMs: number): Promise<string[]> {
   const end = { expires_at: at + ttlMs };
-  await db.updateTable('locks').set(end).where(isOf(lease)).where('expires_at', '>', at).execute();
-  const held = heldOf(db, lease, at)
-    .select('path')
-    .limit(maxNamedLines + 1);
+  const held = db.updateTable('locks').set(end).where(isOf(lease)).where('expires_at', '>', at).returning('path');
   const paths = (await held.execute()).map(({ path }) => path);
   if (paths.length > 0) await storeLease(db, { ...lease, ...end });
   return paths;

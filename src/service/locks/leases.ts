@@ -22,9 +22,9 @@ import {
 import type { LockQuota } from './lock-quota.ts';
 import { placeInLine } from './queue.ts';
 import { type LockRequest, sharedIdOf } from './store-locks.ts';
-import { blockedNow, type Place, type TakeDecision, take } from './take.ts';
-import { type Waited, type WaitInLine, type WaitOptions, waitIds } from './wait-in-line.ts';
-import { findWait, keysOfWait, type OnChange, removeWaits } from './waits.ts';
+import { blockedNow, type TakeDecision, take } from './take.ts';
+import type { Place, Waited, WaitInLine, WaitOptions } from './waiting-requests.ts';
+import { findWait, keysOfWait, type OnChange, removeWaits, waitIds } from './waits.ts';
 
 /** Leases: sets of locks that are taken, renewed and released as one. */
 

@@ -9,14 +9,20 @@ import { createAsking } from './ask.ts';
 import { type ReleaseRequest, type RenewDecision, type RenewRequest, releaseLocks, renewLocks } from './change-lock.ts';
 import { findCommittedLock, type LockKey } from './find.ts';
 import { createLeases } from './leases.ts';
-import { committedKeptFor, lookAgainMs } from './line.ts';
 import { createLockQuota, type LockQuotas } from './lock-quota.ts';
+import { committedKeptFor } from './next-in-line.ts';
 import { endOfLine } from './queue.ts';
 import type { LockRequest } from './store-locks.ts';
 import { type TakeDecision, type TakeRequest, take } from './take.ts';
-import { createWaitInLine, type Waited, type WaitOptions, waitIds } from './wait-in-line.ts';
-import { createLockWaiters, type PathState, type Wait } from './waiters.ts';
-import { maxNamedLines, nameOf, type OnChange } from './waits.ts';
+import {
+  createLockWaiters,
+  createWaitInLine,
+  type PathState,
+  type Wait,
+  type Waited,
+  type WaitOptions,
+} from './waiting-requests.ts';
+import { maxNamedLines, nameOf, type OnChange, waitIds } from './waits.ts';
 
 export type Locks = ReturnType<typeof createLocks>;
 
@@ -44,10 +50,7 @@ export function createLocks({ storage, idempotency, quotas, metrics, onError }: 
   async function readPath(key: LockKey): Promise<PathState> {
     const [found, next] = await Promise.all([findCommittedLock(storage, key), committedKeptFor(storage, key)]);
     // The clock of the database counts: that of this process may differ.
-    return {
-      remainingMs: found?.remainingMs,
-      next: next && { id: next.id, lookAgainMs: lookAgainMs(next) },
-    };
+    return { remainingMs: found?.remainingMs, next };
   }
 
   const waiters = createLockWaiters({
@@ -121,7 +124,7 @@ export function createLocks({ storage, idempotency, quotas, metrics, onError }: 
     },
     /** Waits until nobody holds the path. Undefined if too many clients already wait. */
     waitUntilFree({ path, ...client }: Pick<Wait, 'workspace' | 'owner' | 'ms' | 'gone'> & LockKey) {
-      return waiters.wait({ ...client, id: randomUUID(), watched: [{ path, until: 'unlocked' }] });
+      return waiters.wait({ ...client, id: randomUUID(), watched: [{ path, isTurn: () => true }] });
     },
     keepPresent: line.keepPresent,
     /** Ends all waits, so that the clients retry on another instance. */

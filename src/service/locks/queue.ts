@@ -7,7 +7,7 @@ import type { Database, Now, Storage } from '../storage/storage.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
 import type { Bearer } from '../tokens/tokens.ts';
 import { type LockKey, type LockRow, ownLocksOf } from './find.ts';
-import { byRank } from './line.ts';
+import { byRank } from './next-in-line.ts';
 import { defaultUrgency, isPresent, nameOf } from './waits.ts';
 
 /** Lines as people and clients see them: who waits, in which order, and how many. */

@@ -4,11 +4,19 @@ import type { Compared } from '../../interface/resources.ts';
 import { Refusal } from '../contract/response.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import { findRows, isActive, type LockKey, type LockRow, type StoredLock } from './find.ts';
-import { isAnyoneWaiting, keptFor, type Next } from './line.ts';
 import type { LockQuota } from './lock-quota.ts';
+import { isAnyoneWaiting, keptFor, type Next } from './next-in-line.ts';
 import { type Grant, type LockRequest, readWorkspaces, storeLocks } from './store-locks.ts';
-import { maxWaitSeconds, type WatchedPath } from './waiters.ts';
-import { extendPresence, joinLine, nameOf, removeWaits, tooManyWaits, type WaitRequest } from './waits.ts';
+import type { Place, WatchedPath } from './waiting-requests.ts';
+import {
+  extendPresence,
+  joinLine,
+  maxWaitSeconds,
+  nameOf,
+  removeWaits,
+  tooManyWaits,
+  type WaitRequest,
+} from './waits.ts';
 
 /** A request for one lock, or for those of a lease. */
 export interface TakeRequest extends LockRequest {
@@ -23,16 +31,6 @@ export interface TakeRequest extends LockRequest {
   readonly fingerprint?: string | undefined;
   /** The files on the paths, compared with other branches. */
   readonly comparison: Compared;
-}
-
-export interface Place {
-  readonly requestId: string;
-  /** Whether the request has not been in line yet. Afterwards, it is decided only if it is the newest of its client. */
-  readonly isFirst: boolean;
-  readonly urgency: number;
-  readonly presentMs: number;
-  /** Aborted when the client has disconnected: it gets no lock. */
-  readonly gone: AbortSignal;
 }
 
 export type TakeDecision =
@@ -234,7 +232,7 @@ export const blockedNow = async (db: Database, now: Now, request: Wanted): Promi
   blockedBy(request, await readStates(db, now, [request]));
 
 export function blockedBy(request: Wanted, states: PathStates): Blocked {
-  const { keys, wanted } = request;
+  const { keys, wanted, waitId } = request;
   const taken = keys.flatMap((key) => {
     const found = inTheWay(request, key, states);
     return found === undefined ? [] : [{ key, ...found }];
@@ -254,9 +252,9 @@ export function blockedBy(request: Wanted, states: PathStates): Blocked {
       maxWaitSeconds,
     ),
     next: taken.find(({ next }) => next !== undefined)?.next,
-    watched: watched.map(({ key, next }) => ({
-      path: key.path,
-      until: keys.length === 1 ? 'turn' : (next ?? 'unlocked'),
+    watched: watched.map(({ key: { path }, next }) => ({
+      path,
+      isTurn: (id) => (keys.length === 1 ? id === waitId : next === undefined || id !== next.id),
     })),
   };
 }

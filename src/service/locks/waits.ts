@@ -1,7 +1,8 @@
-import { hash } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { Refusal } from '../contract/response.ts';
+import type { KeyedRequest } from '../idempotency/idempotency.ts';
 import { recordEvents } from '../outbox/outbox.ts';
 import {
   batchQuery,
@@ -27,6 +28,8 @@ import { eventOf } from './history.ts';
 
 /** Urgencies are 1 to 5: RFC 9218 section 4.1 without 0, 6 and 7, which would suggest more than the line keeps. */
 export const defaultUrgency = 3;
+
+export const maxWaitSeconds = 30;
 
 /** One level of urgency is worth this much waiting: a request that has waited longer comes first. */
 export const urgencyMs = 5 * 60_000;
@@ -75,6 +78,23 @@ export interface WaitRequest {
   /** A hash of the request for a lease: a repeated one must have the same. */
   readonly fingerprint?: string | undefined;
 }
+
+/**
+ * The ids of waits. Their second words keep them apart: neither a workspace, a token, a key nor the id of a lease has a
+ * space.
+ */
+export const waitIds = {
+  /**
+   * A client that is not granted the lock asks again with a new key. Keys that differ only after their last slash name one
+   * place in the line of a path.
+   */
+  ofRequest: (keyed: KeyedRequest | undefined, { workspace, path }: LockKey): string =>
+    keyed === undefined
+      ? `${workspace} lock ${randomUUID()}`
+      : `${workspace} lock ${keyed.tokenId} ${keyed.key.replace(/(?<=.)\/[^/]*$/, '')} ${path}`,
+  ofLease: ({ workspace, id }: Readonly<Record<'workspace' | 'id', string>>): string => `${workspace} lease ${id}`,
+  ofPerson: (tokenId: string, { workspace, path }: LockKey): string => `${workspace} ask ${tokenId} ${path}`,
+};
 
 /** Absent clients have no rank. */
 export const isPresent = (now: Now) => sql<boolean>`waits.present_until > ${now}`;

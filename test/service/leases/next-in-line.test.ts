@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { nextInLine, type Waiting } from '../../../src/service/locks/line.ts';
+import { nextInLine, type Waiting } from '../../../src/service/locks/next-in-line.ts';
 import { runs } from '../../support/runs.ts';
 
 const paths = ['a', 'b', 'c', 'd'];

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { keptFor, lookAgainMs } from '../../../src/service/locks/line.ts';
+import { keptFor, lookAgainMs } from '../../../src/service/locks/next-in-line.ts';
 import { countWaiting, listQueue, placeInLine } from '../../../src/service/locks/queue.ts';
 import { joinLine, removeOldWaits } from '../../../src/service/locks/waits.ts';
 import { databaseKinds } from '../../support/databases.ts';

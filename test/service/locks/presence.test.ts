@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { createWaitInLine } from '../../../src/service/locks/wait-in-line.ts';
-import type { LockWaiters } from '../../../src/service/locks/waiters.ts';
+import { createWaitInLine, type LockWaiters } from '../../../src/service/locks/waiting-requests.ts';
 import { sqlite } from '../../support/databases.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
 

@@ -146,7 +146,7 @@ export const isFree = (now: Now, line: string) =>
     and locks.path = ${sql.ref(`${line}.path`)} and locks.expires_at > ${now})`;
 
 /** How long the others wait for a lease at most, until they look again. */
-export const lookAgainMs = ({ kind, presentMs }: Next): number =>
+export const lookAgainMs = ({ kind, presentMs }: Pick<Next, 'kind' | 'presentMs'>): number =>
   kind === 'request' ? Math.min(Math.max(presentMs, 1), requestGapMs) : presentMs;
 
 /** A lease that waits, and whose client is present. */

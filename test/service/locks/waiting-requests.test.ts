@@ -1,5 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { createLockWaiters, maxWaiters, maxWaitersOfOwner, type Wait } from '../../../src/service/locks/waiters.ts';
+import {
+  createLockWaiters,
+  maxWaiters,
+  maxWaitersOfOwner,
+  type Wait,
+} from '../../../src/service/locks/waiting-requests.ts';
 import { nameOf } from '../../../src/service/locks/waits.ts';
 
 const workspace = 'game';
@@ -25,7 +30,7 @@ function createWorld() {
       const [id] = lines.get(path) ?? [];
       return {
         remainingMs: remainingMs > 0 ? remainingMs : undefined,
-        next: id === undefined ? undefined : { id, lookAgainMs: 300 },
+        next: id === undefined ? undefined : { id, kind: 'request', presentMs: 5_000 },
       };
     },
     watchOthers(onChange) {
@@ -45,7 +50,8 @@ function createWorld() {
     { isSet, ...more }: Pick<Wait, 'owner' | 'requestId'> & { readonly isSet: boolean },
   ) {
     const leaving = new AbortController();
-    const watched = paths.map((path) => ({ path, until: isSet ? ('unlocked' as const) : ('turn' as const) }));
+    const isTurn = (next: string | undefined) => isSet || next === id;
+    const watched = paths.map((path) => ({ path, isTurn }));
     const waiting = waiters.wait({ ...more, id, workspace, watched, ms: seconds * 1_000, gone: leaving.signal });
     if (waiting === undefined) return undefined;
     void waiting.then((outcome) => outcomes.push([id, outcome]));
