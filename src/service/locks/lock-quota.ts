@@ -7,11 +7,11 @@ export type LockQuotas = Readonly<typeof lockQuotas>;
 /** So many that only a mistake reaches them. The pages stay fast far beyond. */
 export const lockQuotas = { maxLocks: 200_000, maxLocksPerOwner: 50_000 };
 
-/** A number of free paths to lock together. */
+/** A request for free paths. */
 interface QuotaRequest {
   readonly workspace: string;
-  readonly owner: string;
-  readonly count: number;
+  readonly bearer: { readonly owner: string };
+  readonly wanted: number;
 }
 
 /** Why requests may not add their locks, in input order; undefined for those that may. */
@@ -40,44 +40,38 @@ export function createLockQuota({ maxLocks, maxLocksPerOwner }: LockQuotas, cloc
   const workspaces = new Map<string, KnownCount>();
   const maxUncounted = Math.ceil(Math.min(maxLocks, maxLocksPerOwner) * uncounted);
 
-  /** Counts the locks of the requests that may add theirs. */
-  function admit(known: KnownCount, { owner, count }: QuotaRequest): Refusal | undefined {
-    const own = (known.ofOwner.get(owner) ?? 0) + count;
-    if (known.total + count > maxLocks) return exceeded(`The workspace has its maximum of ${maxLocks} locks.`);
-    if (own > maxLocksPerOwner) {
-      return exceeded(`The owner of this token has the maximum of ${maxLocksPerOwner} locks in this workspace.`);
-    }
-    known.total += count;
-    known.takenSince += count;
-    known.ofOwner.set(owner, own);
-    return undefined;
-  }
-
-  function mayExceed({ total, ofOwner }: KnownCount, requests: readonly QuotaRequest[]): boolean {
-    const sum = sumOf(requests);
-    return total + sum > maxLocks || requests.some(({ owner }) => (ofOwner.get(owner) ?? 0) + sum > maxLocksPerOwner);
+  function whyExceeded({ total, ofOwner }: KnownCount, owner: string, wanted: number): string | undefined {
+    if (total + wanted > maxLocks) return `The workspace has its maximum of ${maxLocks} locks.`;
+    if ((ofOwner.get(owner) ?? 0) + wanted <= maxLocksPerOwner) return undefined;
+    return `The owner of this token has the maximum of ${maxLocksPerOwner} locks in this workspace.`;
   }
 
   return async (db, now, requests) => {
-    const refusals = new Map<QuotaRequest, Refusal | undefined>();
+    const refusals = new Map<QuotaRequest, Refusal>();
     for (const [workspace, group] of Map.groupBy(requests, (request) => request.workspace)) {
-      let known = workspaces.get(workspace);
-      const isOld = known !== undefined && clock() - known.countedAt >= countAgainMs;
-      if (!known || known.takenSince + sumOf(group) > maxUncounted || (isOld && mayExceed(known, group))) {
-        known = await count(db, now, workspace, clock());
+      let known = workspaces.get(workspace) ?? { total: 0, ofOwner: new Map(), takenSince: Infinity, countedAt: 0 };
+      const sum = group.reduce((all, { wanted }) => all + wanted, 0);
+      const mayExceed = group.some(({ bearer }) => whyExceeded(known, bearer.owner, sum) !== undefined);
+      if (known.takenSince + sum > maxUncounted || (mayExceed && clock() - known.countedAt >= countAgainMs)) {
+        known = { ...(await count(db, now, workspace)), takenSince: 0, countedAt: clock() };
         workspaces.set(workspace, known);
       }
-      for (const request of group) refusals.set(request, admit(known, request));
+      for (const request of group) {
+        const { wanted, bearer } = request;
+        const reason = whyExceeded(known, bearer.owner, wanted);
+        if (reason !== undefined) refusals.set(request, new Refusal('quota-exceeded', `${reason} Release some.`));
+        else {
+          known.total += wanted;
+          known.takenSince += wanted;
+          known.ofOwner.set(bearer.owner, (known.ofOwner.get(bearer.owner) ?? 0) + wanted);
+        }
+      }
     }
     return requests.map((request) => refusals.get(request));
   };
 }
 
-const sumOf = (requests: readonly QuotaRequest[]): number => requests.reduce((sum, { count }) => sum + count, 0);
-
-const exceeded = (text: string): Refusal => new Refusal('quota-exceeded', `${text} Release some.`);
-
-async function count(db: Database, now: Now, workspace: string, clock: number): Promise<KnownCount> {
+async function count(db: Database, now: Now, workspace: string) {
   const rows = await db
     .selectFrom('locks')
     .select(['owner', ({ fn }) => fn.countAll<number>().as('locks')])
@@ -87,5 +81,5 @@ async function count(db: Database, now: Now, workspace: string, clock: number): 
     .execute();
   const ofOwner = new Map(rows.map(({ owner, locks }) => [owner, Number(locks)]));
   const total = [...ofOwner.values()].reduce((sum, locks) => sum + locks, 0);
-  return { total, ofOwner, takenSince: 0, countedAt: clock };
+  return { total, ofOwner };
 }

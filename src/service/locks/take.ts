@@ -139,13 +139,9 @@ async function grantFree(
     }
   }
 
-  const owners = grants.map(({ request: { workspace, bearer, wanted } }) => ({
-    workspace,
-    owner: bearer.owner,
-    count: wanted,
-  }));
-  const refusals = await quota(db, now, owners);
-  for (const [index, { request }] of grants.entries()) {
+  const asked = grants.map(({ request }) => request);
+  const refusals = await quota(db, now, asked);
+  for (const [index, request] of asked.entries()) {
     if (refusals[index]) decisions.set(request, { kind: 'refused', refusal: refusals[index] });
   }
   const granted = grants.filter((_, index) => refusals[index] === undefined);

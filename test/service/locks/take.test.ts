@@ -151,7 +151,7 @@ describe.each(databaseKinds)('locks that are acquired together on $name', (kind)
 
     /** Decides for a client that wants this number of locks at once. */
     const decideLease = (quota: LockQuota, db: Database, owner: string, count: number) =>
-      quota(db, storage.now, [{ workspace: 'game', owner, count }]);
+      quota(db, storage.now, [{ workspace: 'game', bearer: { owner }, wanted: count }]);
 
     test('a refused lease uses up nothing, and one that fits is granted up to exactly the quota', async () => {
       const quota = createLockQuota({ maxLocks: 1_000, maxLocksPerOwner: 1_000 }, () => 0);
