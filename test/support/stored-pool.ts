@@ -1,5 +1,5 @@
 import { parsePoolItems } from '../../src/service/pools/pool-item.ts';
-import { addPool, type StorePool, updatePool } from '../../src/service/pools/pools.ts';
+import { storePool as storeNew } from '../../src/service/pools/pools.ts';
 import type { Storage } from '../../src/service/storage/storage.ts';
 import { operator } from './operator.ts';
 
@@ -7,14 +7,14 @@ type Commits = Pick<Storage, 'commit' | 'now'>;
 
 /** Items are words: paths, each perhaps with properties in the word after it, such as `host=b1,secret:serial=A`. */
 export const storePool = (storage: Commits, workspace: string, name: string, ...words: readonly string[]) =>
-  storeItems(storage, addPool, { workspace, name, items: itemsOf(words) });
+  storeItems(storage, 'pool.added', { workspace, name, items: itemsOf(words) });
 
 export const updateStoredPool = (storage: Commits, workspace: string, name: string, ...words: readonly string[]) =>
-  storeItems(storage, updatePool, { workspace, name, items: itemsOf(words) });
+  storeItems(storage, 'pool.updated', { workspace, name, items: itemsOf(words) });
 
 /** Items as in a file. */
 export const storePoolFile = (storage: Commits, workspace: string, name: string, items: string) =>
-  storeItems(storage, addPool, { workspace, name, items });
+  storeItems(storage, 'pool.added', { workspace, name, items });
 
 function itemsOf(words: readonly string[]): string {
   const items: { path: string; properties: Record<string, string>; secret: string[] }[] = [];
@@ -39,11 +39,15 @@ interface Change {
   readonly items: string;
 }
 
-async function storeItems({ commit, now }: Commits, store: StorePool, { items, ...pool }: Change): Promise<void> {
+async function storeItems(
+  { commit, now }: Commits,
+  action: 'pool.added' | 'pool.updated',
+  { items, ...pool }: Change,
+): Promise<void> {
   const parsed = parsePoolItems(items);
   if (!parsed.ok) throw new Error(parsed.reason);
   const stored = await commit({ workspace: pool.workspace }, (db) =>
-    store(db, now, operator, { ...pool, items: parsed.value }),
+    storeNew(db, now, operator, action, { ...pool, items: parsed.value }),
   );
   if (!stored.ok) throw new Error(stored.reason);
 }

@@ -6,7 +6,7 @@ import { pluralize } from '../../interface/format.ts';
 import { textOf } from '../../interface/parsed.ts';
 import { withoutSecrets } from '../../interface/resources.ts';
 import { parsePoolItems } from '../pools/pool-item.ts';
-import { addPool, findPools, noSuchPool, removePool, type StorePool, updatePool } from '../pools/pools.ts';
+import { findPools, noSuchPool, removePool, storePool } from '../pools/pools.ts';
 import { parsePoolName, parseWorkspaceId } from '../workspaces/workspace-id.ts';
 import { withFileErrors } from './open-storage.ts';
 import { defineStorageCommand, type OperatorStorage, workspaceArgument } from './storage-command.ts';
@@ -30,7 +30,7 @@ const poolAdd = defineStorageCommand({
   details: itemDetails,
   arguments: poolWithItems,
   example: 'game unity-pro seats.json',
-  run: (context, storage) => storePool(context, storage, addPool, 'Added'),
+  run: (context, storage) => storeItems(context, storage, 'pool.added'),
 });
 
 const poolUpdate = defineStorageCommand({
@@ -39,23 +39,24 @@ const poolUpdate = defineStorageCommand({
   details: [...itemDetails, 'A lock on a removed item stays until it is released or expires.'],
   arguments: poolWithItems,
   example: 'game unity-pro seats.json',
-  run: (context, storage) => storePool(context, storage, updatePool, 'Changed'),
+  run: (context, storage) => storeItems(context, storage, 'pool.updated'),
 });
 
-async function storePool(
+async function storeItems(
   { arguments: { workspace, name, file } }: CommandContext<Flags, typeof poolWithItems>,
   { change }: OperatorStorage,
-  store: StorePool,
-  done: string,
+  action: 'pool.added' | 'pool.updated',
 ) {
   const items = parsePoolItems(await withFileErrors(file, readFile(file, 'utf8')));
   if (!items.ok) throw new CommandError(`The items in ${quoted(file)} cannot be used. ${items.reason}`);
-  const stored = await change((...by) => store(...by, { workspace, name, items: items.value }));
+  const stored = await change((...by) => storePool(...by, action, { workspace, name, items: items.value }));
   if (!stored.ok) throw new CommandError(stored.reason);
   const count = pluralize(stored.value.length, 'item');
   return {
     document: { workspace, name, items: stored.value.map(withoutSecrets) },
-    lines: [`${done} the pool "${name}" of the workspace "${workspace}". It has ${count}.`],
+    lines: [
+      `${action === 'pool.added' ? 'Added' : 'Changed'} the pool "${name}" of the workspace "${workspace}". It has ${count}.`,
+    ],
   };
 }
 

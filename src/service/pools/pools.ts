@@ -1,7 +1,7 @@
 import { joinFirst } from '../../interface/format.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import { type PoolItem, withoutSecrets } from '../../interface/resources.ts';
-import { type Actor, type AuditEntry, recordAudit } from '../audit/audit.ts';
+import { type Actor, recordAudit } from '../audit/audit.ts';
 import { Refusal } from '../contract/response.ts';
 import type { Pool } from '../contract/schemas.ts';
 import { isOwnLock } from '../locks/change-lock.ts';
@@ -29,7 +29,7 @@ export async function findPools(
     .orderBy('workspace_id')
     .orderBy('name')
     .execute();
-  // Only storeItems() writes the items.
+  // Only storePool() writes the items.
   return rows.map(({ workspace_id, name, items }) => ({
     ...{ workspace: workspace_id, name, items: JSON.parse(items) as PoolItem[] },
   }));
@@ -43,46 +43,51 @@ export async function poolWithName(db: Database, workspace: string, name: string
   return pool;
 }
 
-interface PoolChange {
-  readonly workspace: string;
-  readonly name: string;
+interface NewPool extends StoredPool {
   readonly items: readonly NewPoolItem[];
 }
 
 const maxPools = 100;
 const maxItems = 1_000;
 
-/** Returns all items of the pool, or the reason why nothing was changed. */
-export type StorePool = (
+/** Adds a pool, or replaces the items of one. Returns them, or the reason why nothing was changed. */
+export async function storePool(
   db: Database,
   now: Now,
   actor: Actor,
-  change: PoolChange,
-) => Promise<Parsed<readonly PoolItem[]>>;
-
-export const addPool: StorePool = async (db, now, actor, change) => {
-  const { workspace, name } = change;
+  action: 'pool.added' | 'pool.updated',
+  { workspace, name, items }: NewPool,
+): Promise<Parsed<readonly PoolItem[]>> {
   const names = await poolNames(db, workspace);
-  if (names.includes(name)) {
+  if (action === 'pool.updated') {
+    if (!names.includes(name)) return refused(await noSuchPool(db, workspace, name));
+  } else if (names.includes(name)) {
     return refused(`The pool "${name}" already exists. Change it with "workspace-service pool update".`);
-  }
-  if (names.length >= maxPools) {
+  } else if (names.length >= maxPools) {
     return refused(`The workspace "${workspace}" already has ${maxPools} pools. Remove one that is no longer used.`);
   }
-  return storeItems(db, now, { actor, action: 'pool.added' }, change);
-};
-
-export const updatePool: StorePool = async (db, now, actor, change) => {
-  const { workspace, name } = change;
-  if (!(await poolNames(db, workspace)).includes(name)) return refused(await noSuchPool(db, workspace, name));
-  return storeItems(db, now, { actor, action: 'pool.updated' }, change);
-};
+  const all = [...new Map(items.map((item) => [item.path, item])).values()];
+  if (all.length === 0)
+    return refused(`The pool "${name}" would be empty. Remove it with "workspace-service pool remove".`);
+  if (all.length > maxItems)
+    return refused(`The pool "${name}" would have ${all.length} items. The maximum is ${maxItems}.`);
+  const stored = { items: JSON.stringify(all) };
+  await db
+    .insertInto('pools')
+    .values({ workspace_id: workspace, name, ...stored })
+    .onConflict((conflict) => conflict.columns(['workspace_id', 'name']).doUpdateSet(stored))
+    .execute();
+  // Only paths, because properties may be secret.
+  const set = { count: all.length, first: all.slice(0, maxNamed).map(({ path }) => path) };
+  await recordAudit(db, now, { actor, action, detail: { workspace, pool: name, set } });
+  return accepted(all);
+}
 
 export async function removePool(
   db: Database,
   now: Now,
   actor: Actor,
-  { workspace, name }: Pick<PoolChange, 'workspace' | 'name'>,
+  { workspace, name }: Pick<NewPool, 'workspace' | 'name'>,
 ): Promise<boolean> {
   const pool = db.deleteFrom('pools').where('workspace_id', '=', workspace).where('name', '=', name);
   const { numDeletedRows } = await pool.executeTakeFirstOrThrow();
@@ -104,29 +109,6 @@ export async function noSuchPool(db: Database, workspace: string, name: string):
 async function poolNames(db: Database, workspace: string): Promise<readonly string[]> {
   const query = db.selectFrom('pools').select('name').where('workspace_id', '=', workspace);
   return (await query.orderBy('name').execute()).map(({ name }) => name);
-}
-
-async function storeItems(
-  db: Database,
-  now: Now,
-  by: Pick<AuditEntry, 'actor' | 'action'>,
-  { workspace, name, items }: PoolChange,
-): Promise<Parsed<readonly PoolItem[]>> {
-  const all = [...new Map(items.map((item) => [item.path, item])).values()];
-  if (all.length === 0)
-    return refused(`The pool "${name}" would be empty. Remove it with "workspace-service pool remove".`);
-  if (all.length > maxItems)
-    return refused(`The pool "${name}" would have ${all.length} items. The maximum is ${maxItems}.`);
-  const stored = { items: JSON.stringify(all) };
-  await db
-    .insertInto('pools')
-    .values({ workspace_id: workspace, name, ...stored })
-    .onConflict((conflict) => conflict.columns(['workspace_id', 'name']).doUpdateSet(stored))
-    .execute();
-  // Only paths, because properties may be secret.
-  const set = { count: all.length, first: all.slice(0, maxNamed).map(({ path }) => path) };
-  await recordAudit(db, now, { ...by, detail: { workspace, pool: name, set } });
-  return accepted(all);
 }
 
 export type Seat = Awaited<ReturnType<typeof seatsOf>>[number]['seats'][number];
