@@ -8,15 +8,9 @@ import { isOwnLock } from './change-lock.ts';
 import { findLocks } from './find.ts';
 import { isFree, keptFor } from './next-in-line.ts';
 import { listQueue, type QueuedRequest, withoutWaitId } from './queue.ts';
-import {
-  defaultUrgency,
-  joinLine,
-  type OnChange,
-  removeWaits,
-  tooManyWaits,
-  type WaitRequest,
-  waitIds,
-} from './waits.ts';
+import { defaultUrgency, waitIds } from './wait-terms.ts';
+import type { OnChange } from './waiting-requests.ts';
+import { joinLine, removeWaits, type WaitRequest } from './waits.ts';
 
 /**
  * People who ask for a lock. They wait in line without a client. At their turn, nobody locks the path for them: it is
@@ -93,9 +87,10 @@ async function ask(
     ...{ id, workspace, kind: 'ask', wanted: 1, keys: [key], tokenId: bearer.id },
     ...{ owner: bearer.owner, origin: null, note, urgency: defaultUrgency, requestId: id, presentMs: askKeptMs },
   };
-  await joinLine(db, now, [request]);
+  const [refusal] = await joinLine(db, now, [request]);
+  if (refusal !== undefined) throw refusal;
   const [asked] = await listQueue({ read: db, now }, key, id);
-  if (asked === undefined) throw tooManyWaits();
+  if (asked === undefined) throw new Error('The request is not in line.');
   return withoutWaitId(asked);
 }
 

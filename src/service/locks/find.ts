@@ -36,6 +36,9 @@ export interface LockKey {
   readonly path: string;
 }
 
+/** No id of a workspace contains a space. */
+export const nameOf = ({ workspace, path }: LockKey): string => `${workspace} ${path}`;
+
 const selectLocks = batchQuery((db, members, now) =>
   db
     .selectFrom(members)

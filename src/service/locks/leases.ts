@@ -23,8 +23,9 @@ import type { LockQuota } from './lock-quota.ts';
 import { placeInLine } from './queue.ts';
 import { type LockRequest, sharedIdOf } from './store-locks.ts';
 import { blockedNow, type TakeDecision, take } from './take.ts';
-import type { Place, Waited, WaitInLine, WaitOptions } from './waiting-requests.ts';
-import { findWait, keysOfWait, type OnChange, removeWaits, waitIds } from './waits.ts';
+import { waitIds } from './wait-terms.ts';
+import type { OnChange, Place, Waited, WaitInLine, WaitOptions } from './waiting-requests.ts';
+import { findWait, keysOfWait, removeWaits } from './waits.ts';
 
 /** Leases: sets of locks that are taken, renewed and released as one. */
 

@@ -7,22 +7,26 @@ import type { Metrics } from '../runtime/metrics.ts';
 import type { Storage } from '../storage/storage.ts';
 import { createAsking } from './ask.ts';
 import { type ReleaseRequest, type RenewDecision, type RenewRequest, releaseLocks, renewLocks } from './change-lock.ts';
-import { findCommittedLock, type LockKey } from './find.ts';
+import { findCommittedLock, type LockKey, nameOf } from './find.ts';
 import { createLeases } from './leases.ts';
 import { createLockQuota, type LockQuotas } from './lock-quota.ts';
-import { committedKeptFor } from './next-in-line.ts';
+import { committedKeptFor, lookAgainMs } from './next-in-line.ts';
 import { endOfLine } from './queue.ts';
 import type { LockRequest } from './store-locks.ts';
 import { type TakeDecision, type TakeRequest, take } from './take.ts';
+import { waitIds } from './wait-terms.ts';
 import {
   createLockWaiters,
   createWaitInLine,
+  type OnChange,
   type PathState,
   type Wait,
   type Waited,
   type WaitOptions,
 } from './waiting-requests.ts';
-import { maxNamedLines, nameOf, type OnChange, waitIds } from './waits.ts';
+
+/** Beyond this number of changed lines, one message says that any may have changed. */
+const maxNamedLines = 100;
 
 export type Locks = ReturnType<typeof createLocks>;
 
@@ -50,7 +54,8 @@ export function createLocks({ storage, idempotency, quotas, metrics, onError }: 
   async function readPath(key: LockKey): Promise<PathState> {
     const [found, next] = await Promise.all([findCommittedLock(storage, key), committedKeptFor(storage, key)]);
     // The clock of the database counts: that of this process may differ.
-    return { remainingMs: found?.remainingMs, next };
+    const isFree = found === undefined;
+    return { isFree, next: next?.id, lookAgainMs: isFree ? lookAgainMs(next) : found.remainingMs };
   }
 
   const waiters = createLockWaiters({

@@ -2,8 +2,9 @@ import { sql } from 'kysely';
 import { batchQuery, inputIndex, numberOf, textOf } from '../storage/batch-query.ts';
 import { coalesceReads } from '../storage/coalesce-reads.ts';
 import type { Database, Now } from '../storage/storage.ts';
-import type { LockKey } from './find.ts';
-import { isPresent, nameOf, requestGapMs, type WaitRequest } from './waits.ts';
+import { type LockKey, nameOf } from './find.ts';
+import { requestGapMs } from './wait-terms.ts';
+import { isPresent, type WaitRequest } from './waits.ts';
 
 /** A lease may be passed on a free path for this part of its wait. One level of urgency is worth as much. */
 const passedForMs = 5 * 60_000;
@@ -145,9 +146,14 @@ export const isFree = (now: Now, line: string) =>
   sql<boolean>`not exists (select 1 from locks where locks.workspace_id = ${sql.ref(`${line}.workspace_id`)}
     and locks.path = ${sql.ref(`${line}.path`)} and locks.expires_at > ${now})`;
 
-/** How long the others wait for a lease at most, until they look again. */
-export const lookAgainMs = ({ kind, presentMs }: Pick<Next, 'kind' | 'presentMs'>): number =>
-  kind === 'request' ? Math.min(Math.max(presentMs, 1), requestGapMs) : presentMs;
+/**
+ * How long the others wait for the next lease until they look again: its client may be at another instance, or about to
+ * send its next request. If none is present, one that waits may be soon: another of its requests has ended its presence.
+ */
+export function lookAgainMs(next: Pick<Next, 'kind' | 'presentMs'> | undefined): number {
+  if (next === undefined) return requestGapMs;
+  return next.kind === 'request' ? Math.min(Math.max(next.presentMs, 1), requestGapMs) : next.presentMs;
+}
 
 /** A lease that waits, and whose client is present. */
 export interface Waiting {

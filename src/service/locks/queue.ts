@@ -6,9 +6,10 @@ import { coalesceReads } from '../storage/coalesce-reads.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
 import type { Bearer } from '../tokens/tokens.ts';
-import { type LockKey, type LockRow, ownLocksOf } from './find.ts';
+import { type LockKey, type LockRow, nameOf, ownLocksOf } from './find.ts';
 import { byRank } from './next-in-line.ts';
-import { defaultUrgency, isPresent, nameOf } from './waits.ts';
+import { defaultUrgency } from './wait-terms.ts';
+import { isPresent } from './waits.ts';
 
 /** Lines as people and clients see them: who waits, in which order, and how many. */
 

@@ -3,20 +3,13 @@ import { isRefused } from '../../interface/outdated.ts';
 import type { Compared } from '../../interface/resources.ts';
 import { Refusal } from '../contract/response.ts';
 import type { Database, Now } from '../storage/storage.ts';
-import { findRows, isActive, type LockKey, type LockRow, type StoredLock } from './find.ts';
+import { findRows, isActive, type LockKey, type LockRow, nameOf, type StoredLock } from './find.ts';
 import type { LockQuota } from './lock-quota.ts';
 import { isAnyoneWaiting, keptFor, type Next } from './next-in-line.ts';
 import { type Grant, type LockRequest, readWorkspaces, storeLocks } from './store-locks.ts';
+import { maxWaitSeconds } from './wait-terms.ts';
 import type { Place, WatchedPath } from './waiting-requests.ts';
-import {
-  extendPresence,
-  joinLine,
-  maxWaitSeconds,
-  nameOf,
-  removeWaits,
-  tooManyWaits,
-  type WaitRequest,
-} from './waits.ts';
+import { extendPresence, joinLine, removeWaits, type WaitRequest } from './waits.ts';
 
 /** A request for one lock, or for those of a lease. */
 export interface TakeRequest extends LockRequest {
@@ -63,9 +56,10 @@ export async function take(
   await grantFree(db, now, undecided(), quota, decisions);
   const blocked = requests.filter((request) => request.place && decisions.get(request)?.kind === 'blocked');
   if (blocked.length > 0) {
-    const joined = await joinLine(db, now, blocked.flatMap(waitOf));
+    const refusals = await joinLine(db, now, blocked.flatMap(waitOf));
     for (const [index, request] of blocked.entries()) {
-      if (!joined[index]) decisions.set(request, { kind: 'refused', refusal: tooManyWaits() });
+      const refusal = refusals[index];
+      if (refusal !== undefined) decisions.set(request, { kind: 'refused', refusal });
     }
     // In line, they may be before the one that a path was kept for.
     const again = blocked.filter((request) => {

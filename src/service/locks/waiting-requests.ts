@@ -2,12 +2,15 @@ import { randomUUID } from 'node:crypto';
 import type { QueuePosition } from '../../interface/problem.ts';
 import { maxTimerMs } from '../../interface/timers.ts';
 import type { Storage } from '../storage/storage.ts';
-import type { LockKey } from './find.ts';
-import { lookAgainMs, type Next } from './next-in-line.ts';
+import { type LockKey, nameOf } from './find.ts';
 import { placeInLine } from './queue.ts';
-import { extendPresence, nameOf, presenceMs, requestGapMs } from './waits.ts';
+import { presenceMs, requestGapMs } from './wait-terms.ts';
+import { extendPresence } from './waits.ts';
 
 /** Requests that wait at this instance: at their place in line, or, without one, until a path is free. */
+
+/** Tells the waiting clients of all instances that locks on these paths, or their lines, have changed. */
+export type OnChange = (workspace: string, paths: readonly string[]) => void;
 
 /** How a client waits (RFC 7240, `Prefer: wait`). */
 export interface WaitOptions {
@@ -154,10 +157,11 @@ interface Waiter extends Wait {
 
 /** A path as it is in the database. */
 export interface PathState {
-  /** Until its lock expires; undefined if it is free. */
-  readonly remainingMs: number | undefined;
-  /** The lease that it is kept for. */
-  readonly next: Pick<Next, 'id' | 'kind' | 'presentMs'> | undefined;
+  readonly isFree: boolean;
+  /** The lease that the free path is kept for. */
+  readonly next: string | undefined;
+  /** When it must be looked up again, if nothing changes. */
+  readonly lookAgainMs: number;
 }
 
 interface LockWaitersOptions {
@@ -231,12 +235,9 @@ export function createLockWaiters({ readPath, watchOthers, onCount, onError }: L
     }
   }
 
-  function wake(line: Line, { remainingMs, next }: PathState): void {
-    const isFree = remainingMs === undefined;
-    for (const [{ end }, isTurn] of [...line.members]) if (isFree && isTurn(next?.id)) end('turn');
-    // The next client may be at another instance, or about to send its next request. If none in line is present, one that
-    // waits here may be: another of its requests may have ended its presence, which is renewed soon.
-    scheduleCheck(line, remainingMs ?? (next === undefined ? requestGapMs : lookAgainMs(next)));
+  function wake(line: Line, { isFree, next, lookAgainMs }: PathState): void {
+    for (const [{ end }, isTurn] of [...line.members]) if (isFree && isTurn(next)) end('turn');
+    scheduleCheck(line, lookAgainMs);
   }
 
   /** Must be called with the name of a line when it or the lock has changed; with undefined, when anything may have. */

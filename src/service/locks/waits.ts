@@ -1,8 +1,7 @@
-import { hash, randomUUID } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { Refusal } from '../contract/response.ts';
-import type { KeyedRequest } from '../idempotency/idempotency.ts';
 import { recordEvents } from '../outbox/outbox.ts';
 import {
   batchQuery,
@@ -18,48 +17,17 @@ import {
 import { pauseMs, removeOld } from '../storage/remove-old.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import type { Tables } from '../storage/tables.ts';
-import { findLocks, type LockKey } from './find.ts';
+import { findLocks, type LockKey, nameOf } from './find.ts';
 import { eventOf } from './history.ts';
+import { defaultUrgency, placeKeptMs, urgencyMs } from './wait-terms.ts';
 
 /**
  * The rows of leases that wait. A single lock waits as a lease of one path, and a person who has asked as a lease without
  * a waiting client. A wait ends with the grant or the end of its lease, or if nobody asks for it for a while.
  */
 
-/** Urgencies are 1 to 5: RFC 9218 section 4.1 without 0, 6 and 7, which would suggest more than the line keeps. */
-export const defaultUrgency = 3;
-
-export const maxWaitSeconds = 30;
-
-/** One level of urgency is worth this much waiting: a request that has waited longer comes first. */
-export const urgencyMs = 5 * 60_000;
-
-/** How long a client may be away without losing its place. */
-export const placeKeptMs = 60_000;
-
-/**
- * How long others wait for a client between two of its requests: a round trip and a commit. With less, a client could
- * be overtaken; with more, one that has given up delays others longer.
- */
-export const requestGapMs = 300;
-
-/** How long others wait for the clients of an instance that was killed. It renews their presence much more often. */
-export const presenceMs = 5_000;
-
 /** Keeps a single token from making every line long. */
 export const maxWaitsOfToken = 1_000;
-
-export const tooManyWaits = (): Refusal =>
-  new Refusal('quota-exceeded', `This token has ${maxWaitsOfToken} requests in line, which is the maximum.`);
-
-/** Beyond this number of changed lines, one message says that any may have changed. */
-export const maxNamedLines = 100;
-
-/** Tells the waiting clients of all instances that locks on these paths, or their lines, have changed. */
-export type OnChange = (workspace: string, paths: readonly string[]) => void;
-
-/** No id of a workspace contains a space. */
-export const nameOf = ({ workspace, path }: LockKey): string => `${workspace} ${path}`;
 
 export interface WaitRequest {
   readonly id: string;
@@ -78,23 +46,6 @@ export interface WaitRequest {
   /** A hash of the request for a lease: a repeated one must have the same. */
   readonly fingerprint?: string | undefined;
 }
-
-/**
- * The ids of waits. Their second words keep them apart: neither a workspace, a token, a key nor the id of a lease has a
- * space.
- */
-export const waitIds = {
-  /**
-   * A client that is not granted the lock asks again with a new key. Keys that differ only after their last slash name one
-   * place in the line of a path.
-   */
-  ofRequest: (keyed: KeyedRequest | undefined, { workspace, path }: LockKey): string =>
-    keyed === undefined
-      ? `${workspace} lock ${randomUUID()}`
-      : `${workspace} lock ${keyed.tokenId} ${keyed.key.replace(/(?<=.)\/[^/]*$/, '')} ${path}`,
-  ofLease: ({ workspace, id }: Readonly<Record<'workspace' | 'id', string>>): string => `${workspace} lease ${id}`,
-  ofPerson: (tokenId: string, { workspace, path }: LockKey): string => `${workspace} ask ${tokenId} ${path}`,
-};
 
 /** Absent clients have no rank. */
 export const isPresent = (now: Now) => sql<boolean>`waits.present_until > ${now}`;
@@ -158,9 +109,13 @@ const deletePaths = batchQuery((db, members) =>
 
 /**
  * Puts the requests in line; one that waits already keeps its rank, even if its paths are others now: the items of a pool
- * may have changed. False for one whose token waits too often.
+ * may have changed. Returns a refusal for one whose token waits too often.
  */
-export async function joinLine(db: Database, now: Now, requests: readonly WaitRequest[]): Promise<readonly boolean[]> {
+export async function joinLine(
+  db: Database,
+  now: Now,
+  requests: readonly WaitRequest[],
+): Promise<readonly (Refusal | undefined)[]> {
   // Only the last request of each id: an upsert must not name a row twice.
   const waits = [...new Map(requests.map((request) => [request.id, request])).values()];
   const rows = waits.map(({ keys, ...wait }) => ({
@@ -182,7 +137,8 @@ export async function joinLine(db: Database, now: Now, requests: readonly WaitRe
   const joining = fresh.filter(({ id }) => !refused.has(id));
   await insertPaths(db, now, [...changed, ...joining].flatMap(pathRows));
   await notifyHolders(db, now, joining);
-  return requests.map(({ id }) => !refused.has(id));
+  const tooMany = `This token has ${maxWaitsOfToken} requests in line, which is the maximum.`;
+  return requests.map(({ id }) => (refused.has(id) ? new Refusal('quota-exceeded', tooMany) : undefined));
 }
 
 /** The ids of new waits whose tokens would wait too often. */

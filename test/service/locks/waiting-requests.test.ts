@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { nameOf } from '../../../src/service/locks/find.ts';
 import {
   createLockWaiters,
   maxWaiters,
   maxWaitersOfOwner,
   type Wait,
 } from '../../../src/service/locks/waiting-requests.ts';
-import { nameOf } from '../../../src/service/locks/waits.ts';
 
 const workspace = 'game';
 
@@ -27,11 +27,9 @@ function createWorld() {
       // A response takes a moment, in which other things can happen.
       await new Promise((resolve) => setTimeout(resolve, 1));
       const remainingMs = (heldUntil.get(path) ?? 0) - Date.now();
-      const [id] = lines.get(path) ?? [];
-      return {
-        remainingMs: remainingMs > 0 ? remainingMs : undefined,
-        next: id === undefined ? undefined : { id, kind: 'request', presentMs: 5_000 },
-      };
+      const [next] = lines.get(path) ?? [];
+      const isFree = remainingMs <= 0;
+      return { isFree, next, lookAgainMs: isFree ? 300 : remainingMs };
     },
     watchOthers(onChange) {
       hears = onChange;

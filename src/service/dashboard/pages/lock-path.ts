@@ -9,7 +9,7 @@ import { lastSegment } from '../../http/request-target.ts';
 import { findCommittedLock, type LockRow, toLock } from '../../locks/find.ts';
 import { readLockHistory } from '../../locks/history.ts';
 import { listQueue, type QueuedRequest } from '../../locks/queue.ts';
-import { waitIds } from '../../locks/waits.ts';
+import { waitIds } from '../../locks/wait-terms.ts';
 import { lfsLockTtl } from '../../workspaces/settings.ts';
 import { buttonLink, postForm } from '../elements/fields.ts';
 import {

@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import { safeText } from '../../../interface/safe-text.ts';
 import { findCommittedLock, type LockRow, listOwnLocks, toLock } from '../../locks/find.ts';
 import { countWaiting, placeInLine, waitsForOwnLocks, waitsOfOwner } from '../../locks/queue.ts';
-import { waitIds } from '../../locks/waits.ts';
+import { waitIds } from '../../locks/wait-terms.ts';
 import { asTimestamp } from '../../storage/timestamp.ts';
 import { postForm } from '../elements/fields.ts';
 import {
