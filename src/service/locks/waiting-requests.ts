@@ -144,7 +144,7 @@ export interface Wait {
 
 export interface WatchedPath {
   readonly path: string;
-  /** Whether the wait is over if no lock is on the path, and it is kept for this lease in line, if for any. */
+  /** Whether the wait ends if no lock is on the path, and the path is kept for this lease, if for any. */
   readonly isTurn: (next: string | undefined) => boolean;
 }
 
