@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import type { LockType } from '../../interface/resources.ts';
 import { recordEventsFor, type Subscriber, subscribersOf } from '../outbox/outbox.ts';
-import { batchQuery, insertFrom, numberOf, textOf, valueText } from '../storage/batch-query.ts';
+import { batchQuery, insertFrom, numberOf, rowsOf, textOf, valueText } from '../storage/batch-query.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import { removedRemote } from '../storage/tables.ts';
 import type { Bearer } from '../tokens/tokens.ts';
@@ -47,7 +47,7 @@ export async function storeLocks(
     await recordEnds(db, now, expired.map(expiryOf), subscribers);
     await deleteExpired(db, now, expired);
   }
-  const rows = members.map(({ keys, ...member }) => ({ ...member, paths: { ...keys.map(({ path }) => path) } }));
+  const rows = members.map(({ keys, ...member }) => ({ ...member, paths: keys.map(({ path }) => path) }));
   await insertLocks(db, now, rows);
   const locks = members.map((member) => member.keys.map(({ path }, index) => lockOf(member, path, index)));
   // Until it ends, a lock is its own history.
@@ -116,7 +116,7 @@ const insertLocks = batchQuery((db, members) =>
     .expression((from) => {
       const index = sql<number>`cast(path.key as bigint)`;
       return from
-        .selectFrom(['granted', sql<{ key: string; value: string }>`json_each(granted.paths)`.as('path')])
+        .selectFrom(['granted', rowsOf(db, sql.ref('granted.paths')).as('path')])
         .select([
           'granted.workspace',
           valueText(db, 'path.value').as('lockedPath'),

@@ -5,7 +5,7 @@ import type { Tables } from './tables.ts';
 export const inputIndex: RawBuilder<number> = sql<number>`cast(asked.key as bigint)`;
 
 interface MemberRow {
-  readonly key: string;
+  readonly key: number;
   readonly value: string;
 }
 
@@ -13,12 +13,15 @@ interface MemberRow {
 const [anyList, anyLength] = ['(list)', '(length)'];
 
 /**
- * The members of a list as rows. Both databases have a `json_each` that returns a row for each field of an object. In
- * SQLite it has further columns, such as `id`, `type` and `path`, so queries must qualify columns with their table.
+ * The members of a JSON list as rows, with their index. In SQLite they have further columns, such as `id`, `type` and
+ * `path`, so queries must qualify columns with their table.
  */
-const members = sql<MemberRow>`json_each(${anyList})`.as('asked');
+export const rowsOf = (db: Database, list: RawBuilder<unknown>): RawBuilder<MemberRow> =>
+  isPostgres(db)
+    ? sql`lateral (select ordinality - 1 as key, value from json_array_elements(${list}) with ordinality)`
+    : sql`json_each(${list})`;
 
-export type Members = typeof members;
+export type Members = ReturnType<typeof membersFor>;
 
 type Build<Row> = (db: Database, members: Members, now: Now) => Compilable<Row>;
 
@@ -41,7 +44,7 @@ export function batchQuery<Row>(build: Build<Row>) {
   return async (db: Database, now: Now, list: readonly unknown[]): Promise<Row[]> => {
     const query = queryFor(db, now);
     const given = new Map<unknown, unknown>([
-      [anyList, JSON.stringify({ ...list })],
+      [anyList, JSON.stringify(list)],
       [anyLength, list.length],
     ]);
     const parameters = query.parameters.map((parameter) => given.get(parameter) ?? parameter);
@@ -60,7 +63,7 @@ export const textOf = (name: string): RawBuilder<string> => sql<string>`asked.va
 export const numberOf = (name: string): RawBuilder<number> =>
   sql<number>`cast(asked.value ->> ${sql.lit(name)} as bigint)`;
 
-/** The text that is the value of a field of `json_each`. */
+/** The text that is the value of a member. */
 export const valueText = (db: Database, value: string): RawBuilder<string> =>
   isPostgres(db) ? sql<string>`${sql.ref(value)} #>> '{}'` : sql<string>`${sql.ref(value)}`;
 
@@ -109,8 +112,10 @@ export function inInputOrder<Row extends { readonly index: number }>(
 }
 
 /** PostgreSQL estimates 100 rows for any list, and would scan a complete table. The limit has the real number. */
-const countedMembers = sql<MemberRow>`(select key, value from json_each(${anyList}) limit ${anyLength})`.as('asked');
-
-const membersFor = (db: Database): Members => (isPostgres(db) ? countedMembers : members);
+function membersFor(db: Database) {
+  const rows = rowsOf(db, sql`${anyList}`);
+  const counted = sql<MemberRow>`(select key, value from ${rows} as listed limit ${anyLength})`;
+  return (isPostgres(db) ? counted : rows).as('asked');
+}
 
 const isPostgres = (db: Database): boolean => db.getExecutor().adapter instanceof PostgresAdapter;
