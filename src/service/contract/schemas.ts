@@ -169,6 +169,8 @@ export const lostLockSchema = z
   })
   .openapi('LostLock');
 
+export type LostLock = Resource<typeof lostLockSchema>;
+
 export const queueSchema = z.object({ position: z.int(), length: z.int() });
 
 export const problemSchema = z

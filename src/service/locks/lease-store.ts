@@ -1,6 +1,6 @@
 import { type Selectable, sql } from 'kysely';
 import { byPath } from '../../interface/lock-path.ts';
-import type { Lock } from '../../interface/resources.ts';
+import type { LostLock } from '../contract/schemas.ts';
 import { recordEventsFor, subscribersOf } from '../outbox/outbox.ts';
 import { removeInBatches } from '../storage/remove-old.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
@@ -102,14 +102,6 @@ export async function releasedPaths(db: Database, lease: LeaseRow): Promise<stri
     .where(startsLike('lock_id', lease))
     .where('lease_id', 'is', null);
   return (await released.orderBy('fence').execute()).map(({ path }) => path);
-}
-
-export interface LostLock {
-  readonly id: string;
-  readonly path: string;
-  readonly reason: 'expired' | 'forced' | 'released';
-  /** The current holder of the path. */
-  readonly lock?: Lock;
 }
 
 /** The locks of a lease that have ended otherwise than with it: some have expired, and are not in the history yet. */

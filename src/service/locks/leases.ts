@@ -1,6 +1,7 @@
 import type { LockPath } from '../../interface/lock-path.ts';
 import type { Compared } from '../../interface/resources.ts';
 import { invalid, Refusal } from '../contract/response.ts';
+import type { LostLock } from '../contract/schemas.ts';
 import type { Database, Storage } from '../storage/storage.ts';
 import { timeOf } from '../storage/timestamp.ts';
 import type { Bearer } from '../tokens/tokens.ts';
@@ -11,7 +12,6 @@ import {
   heldLocks,
   type LeaseKey,
   type LeaseRow,
-  type LostLock,
   lostLocks,
   releasedAtOnce,
   releasedPaths,
