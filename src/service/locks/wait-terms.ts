@@ -10,6 +10,9 @@ export const maxWaitSeconds = 30;
 /** One level of urgency is worth this much waiting: a request that has waited longer comes first. */
 export const urgencyMs = 5 * 60_000;
 
+/** How much later than it arrived a request counts, by its urgency. */
+export const bonusMsOf = (urgency: number): number => (urgency - defaultUrgency) * urgencyMs;
+
 /** How long a client may be away without losing its place. */
 export const placeKeptMs = 60_000;
 

@@ -17,9 +17,9 @@ import {
 import { pauseMs, removeOld } from '../storage/remove-old.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import type { Tables } from '../storage/tables.ts';
-import { findLocks, type LockKey, nameOf } from './find.ts';
+import { findLocks, type LockKey } from './find.ts';
 import { eventOf } from './history.ts';
-import { defaultUrgency, placeKeptMs, urgencyMs } from './wait-terms.ts';
+import { bonusMsOf, placeKeptMs } from './wait-terms.ts';
 
 /**
  * The rows of leases that wait. A single lock waits as a lease of one path, and a person who has asked as a lease without
@@ -119,7 +119,7 @@ export async function joinLine(
   // Only the last request of each id: an upsert must not name a row twice.
   const waits = [...new Map(requests.map((request) => [request.id, request])).values()];
   const rows = waits.map(({ keys, ...wait }) => ({
-    ...{ ...wait, size: keys.length, bonusMs: (wait.urgency - defaultUrgency) * urgencyMs },
+    ...{ ...wait, size: keys.length, bonusMs: bonusMsOf(wait.urgency) },
     pathsHash: hash('sha256', keys.map((key) => key.path).join('\n'), 'base64'),
   }));
   await removeExpired(db, now, rows);
@@ -172,7 +172,7 @@ async function notifyHolders(db: Database, now: Now, requests: readonly WaitRequ
   );
   if (asked.length === 0) return;
   const locks = await findLocks(db, now, asked);
-  const keyOf = (line: LockKey, owner: string) => JSON.stringify([nameOf(line), owner]);
+  const keyOf = (line: LockKey, owner: string) => JSON.stringify([line.workspace, line.path, owner]);
   const held = asked.flatMap(({ request, ...key }, index) => {
     const lock = locks[index];
     return lock ? { ...key, owner: request.owner, request, lock } : [];
