@@ -96,19 +96,11 @@ async function serveUntilStopped(context: ServeContext): Promise<void> {
 const loopbackNetworks = ['127.0.0.0/8', '::1/128'].map(cidr);
 
 async function startInstance({ settings, ...context }: ServeContext): Promise<Service> {
-  const { metrics } = context;
   const { dev, host, port, data, minFreeDisk, allowHookNetwork, trustedProxy } = settings;
   // With SQLite, no other instance could accept the requests during a delay.
   const { drainDelay = { seconds: context.storage.dialect === 'postgres' ? 5 : 0 } } = settings;
   const allowedNetworks = [...allowHookNetwork, ...(dev ? loopbackNetworks : [])];
-  const freeDisk = await measureFreeDisk({
-    folder: data,
-    minBytes: minFreeDisk,
-    onMeasured({ free, size }) {
-      metrics.freeDisk.set(free);
-      metrics.diskSize.set(size);
-    },
-  });
+  const freeDisk = await measureFreeDisk(data, minFreeDisk, context.metrics);
   try {
     return await startService({
       ...settings,

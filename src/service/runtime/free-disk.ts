@@ -1,24 +1,19 @@
 import { statfs } from 'node:fs/promises';
+import type { Metrics } from './metrics.ts';
 
 export type FreeDisk = Awaited<ReturnType<typeof measureFreeDisk>>;
-
-interface FreeDiskOptions {
-  readonly folder: string;
-  /** 0 disables the reserve. */
-  readonly minBytes: number;
-  readonly onMeasured: (space: { readonly free: number; readonly size: number }) => void;
-}
 
 /** As in --min-free-disk. */
 const megabyte = 1_000_000;
 
-/** Measured at an interval, so that no request waits for a slow disk. */
-export async function measureFreeDisk({ folder, minBytes, onMeasured }: FreeDiskOptions) {
+/** Measured at an interval, so that no request waits for a slow disk. A minimum of 0 disables the reserve. */
+export async function measureFreeDisk(folder: string, minBytes: number, metrics: Metrics) {
   let free = 0;
   async function measure(): Promise<void> {
     const { bavail, blocks, bsize } = await statfs(folder);
     free = bavail * bsize;
-    onMeasured({ free, size: blocks * bsize });
+    metrics.freeDisk.set(free);
+    metrics.diskSize.set(blocks * bsize);
   }
   await measure();
   return {

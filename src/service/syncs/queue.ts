@@ -3,6 +3,7 @@ import { type ExpressionBuilder, type Selectable, sql } from 'kysely';
 import type { BranchName } from '../../interface/branch-name.ts';
 import { errorCode } from '../../interface/system-errors.ts';
 import type { MissingObject, Sync } from '../contract/schemas.ts';
+import { recordEvents } from '../outbox/outbox.ts';
 import { claimedUntil } from '../runtime/claim.ts';
 import { noteQueued } from '../storage/commit-group.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
@@ -185,6 +186,56 @@ export async function renewClaim({ claim, now }: Storage, { id, claimId }: Claim
   );
   return numUpdatedRows > 0n;
 }
+
+/** Finishes a sync, with its branch and its event. False if the claim was lost. */
+export async function recordSync(db: Database, now: Now, sync: ClaimedSync, end: SyncEnd): Promise<boolean> {
+  const outcome = end.kind === 'succeeded' ? receivedColumns(end) : { error: end.error };
+  const row = await db
+    .updateTable('syncs')
+    .set({ ...outcome, status: end.kind, finished_at: now, claimed_by: null, claimed_until: null })
+    .where((where) => where.and({ id: sync.id, claimed_by: sync.claimId }))
+    .where('finished_at', 'is', null)
+    .returningAll()
+    .executeTakeFirst();
+  if (row === undefined) return false;
+  if (end.kind === 'succeeded') {
+    await removeConflicting(db, sync);
+    const values = { head: end.head, synced_at: now, received_objects: row.received_objects };
+    await db
+      .insertInto('synced_branches')
+      .values({ workspace_id: sync.workspace, name: sync.branch, ...values })
+      .onConflict((conflict) =>
+        conflict.columns(['workspace_id', 'name']).doUpdateSet({
+          ...values,
+          // Syncs without new objects keep the earlier number, which is a better estimate for the next sync.
+          received_objects: sql<number>`case when ${row.received_objects} > 0 then ${row.received_objects} else synced_branches.received_objects end`,
+        }),
+      )
+      .execute();
+  }
+  const occurredAt = asTimestamp(row.finished_at ?? row.created_at);
+  const data = { sync: toSync(row), triggered_by: row.requested_by };
+  await recordEvents(db, now, [{ type: `sync.${end.kind}`, workspace: sync.workspace, occurredAt, data }]);
+  return true;
+}
+
+const receivedColumns = ({ head, receivedObjects, lfs }: SyncEnd & { readonly kind: 'succeeded' }) => ({
+  head,
+  ...countsOf(receivedObjects, lfs),
+  missing_objects: lfs.missing.count,
+  missing: lfs.missing.count === 0 ? null : JSON.stringify(lfs.missing.named),
+});
+
+/** Branches `a` and `a/b` cannot both exist, so the remote has deleted the one that was synced earlier. */
+const removeConflicting = (db: Database, { workspace, branch }: ClaimedSync) =>
+  db
+    .deleteFrom('synced_branches')
+    .where('workspace_id', '=', workspace)
+    .where(
+      sql<boolean>`(substr(name, 1, length(${`${branch}/`})) = ${`${branch}/`}
+        or substr(${branch}, 1, length(name) + 1) = name || '/')`,
+    )
+    .execute();
 
 export async function findQueued(db: Database, workspace: string, branch: string): Promise<Sync | undefined> {
   const queued = syncsIn(db, workspace).where('branch', '=', branch).where('status', '=', 'queued');

@@ -13,11 +13,11 @@ import {
   claimSync,
   countsOf,
   maxSyncAttempts,
+  recordSync,
   renewClaim,
   type SyncEnd,
   type SyncProgress,
 } from './queue.ts';
-import { recordSync } from './record-sync.ts';
 import type { FetchObjects } from './wanted-objects.ts';
 
 /**

@@ -1,8 +1,7 @@
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { listSyncs, overviewOfWorkspaces } from '../../../src/service/syncs/list.ts';
-import { type ClaimedSync, claimSync, enqueue } from '../../../src/service/syncs/queue.ts';
-import { recordSync } from '../../../src/service/syncs/record-sync.ts';
+import { type ClaimedSync, claimSync, enqueue, recordSync } from '../../../src/service/syncs/queue.ts';
 import { noObjects } from '../../../src/service/syncs/wanted-objects.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { branchNamed } from '../../support/git-service.ts';
