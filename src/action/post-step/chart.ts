@@ -73,9 +73,13 @@ export function gantt(bars: readonly Bar[]): string | undefined {
 /** Longer names keep their end, so that the name column takes at most a third of the chart. */
 const maxNameLength = 36;
 
+/** Most paths. As in `safeText`, the classes of other letters are looked up only for a path that needs them. */
+const isPlain = /^[\w ./()+=-]*$/;
+const meaningful = '[^\\p{L}\\p{M}\\p{N} ._/()+=-]';
+
 /** Replaces characters that have a meaning in Mermaid or could end the code block. The table shows the actual path. */
 function nameOf(path: string): string {
-  const plain = path.replace(/[^\p{L}\p{M}\p{N} ._/()+=-]/gu, '_');
+  const plain = isPlain.test(path) ? path : path.replace(new RegExp(meaningful, 'gu'), '_');
   const letters = [...plain];
   return letters.length <= maxNameLength ? plain : `…${letters.slice(1 - maxNameLength).join('')}`;
 }
