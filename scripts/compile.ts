@@ -35,7 +35,7 @@ export async function compile(revision = checkedOut(root)): Promise<void> {
   await bundle.close();
   mkdirSync(join(root, 'build'), { recursive: true });
   const chunks = output.filter((each) => each.type === 'chunk');
-  const text = inOneFile(chunks) + licenses(chunks.flatMap(({ moduleIds }) => moduleIds));
+  const text = `${inOneFile(chunks)}/*\n${licensesOf(chunks.flatMap(({ moduleIds }) => moduleIds)).replaceAll('*/', '* /')}*/\n`;
   writeFileSync(join(root, 'build/workspace-service.mjs'), text, { mode: 0o755 });
 }
 
@@ -53,28 +53,25 @@ function assetFiles(): Readonly<Record<string, string>> {
 
 function inOneFile(chunks: readonly OutputChunk[]): string {
   const sources = chunks.map(
-    ({ fileName, code }) => `\n    ${JSON.stringify(`./${fileName}`)}: () => ${inAscii(code)},`,
+    ({ fileName, code }) => `\n    ${JSON.stringify(`./${fileName}`)}: () => ${inAscii(JSON.stringify(code))},`,
   );
   const start = readFileSync(join(root, 'scripts/one-file.js'), 'utf8');
   return `${start}\n`.replace('sources = {', (before) => `${before}${sources.join('')}\n  `);
 }
 
 /** V8 reads a file twice as fast if it has one byte for each character. */
-const inAscii = (text: string): string =>
-  JSON.stringify(text).replaceAll(
-    /[\u007f-\uffff]/g,
-    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
+export const inAscii = (code: string): string =>
+  code.replaceAll(/[\u007f-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
-/** The licenses of the packages in the file. */
-function licenses(modules: readonly string[]): string {
+/** The licenses of the packages that these modules are from. */
+export function licensesOf(modules: readonly string[]): string {
   const folders = new Set(modules.flatMap((id) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(id)?.[0] ?? []));
   const texts = [...folders].sort().map((folder) => {
     const name = folder.replace(/^.*\/node_modules\//, '');
     const file = readdirSync(folder).find((each) => /^licen[cs]e/i.test(each));
     return `${name}\n\n${file === undefined ? licenseNamedBy(folder) : readFileSync(join(folder, file), 'utf8').trim()}\n`;
   });
-  return `/*\n${texts.join('\n').replaceAll('*/', '* /')}*/\n`;
+  return texts.join('\n');
 }
 
 function licenseNamedBy(folder: string): string {

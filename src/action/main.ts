@@ -1,17 +1,14 @@
-import './node-version.ts';
-
 import * as core from '@actions/core';
 import { InputError, readRawInputs, secretsIn, wantsLedger } from './inputs/table.ts';
 import { loadInputs, type Task } from './inputs/task.ts';
+import { runToEnd } from './process.ts';
 import type { Renewer } from './renewal/renewer.ts';
 import { failed, type Outcome } from './report/outcome.ts';
 import { createReporter } from './report/reporter.ts';
 import type { Context } from './step/context.ts';
 import { readRunner } from './step/runner.ts';
 
-await main();
-// Everything is written, and taking Node down piece by piece would take longer.
-process.exit();
+runToEnd(main);
 
 async function main(): Promise<void> {
   const given = readRawInputs(core.getInput, process.env);

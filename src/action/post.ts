@@ -1,7 +1,6 @@
-import './node-version.ts';
-
 import * as core from '@actions/core';
 import { readRawInputs, secretsIn } from './inputs/table.ts';
+import { runToEnd } from './process.ts';
 import { createReporter } from './report/reporter.ts';
 
 /**
@@ -25,6 +24,4 @@ async function post(): Promise<void> {
   }
 }
 
-await post();
-// As in the main step.
-process.exit();
+runToEnd(post);

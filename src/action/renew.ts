@@ -1,5 +1,3 @@
-import './node-version.ts';
-
 import { writeSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { setFlagsFromString } from 'node:v8';
@@ -9,6 +7,7 @@ import type { Entry } from '../locks/ledger/entry.ts';
 import { createRecorder, followLedger, marksIn, openLedger } from '../locks/ledger/ledger.ts';
 import { renewLocks } from '../locks/renewal/renew-locks.ts';
 import { attemptMs, createSchedule } from '../locks/renewal/schedule.ts';
+import { runToEnd } from './process.ts';
 import { isGone } from './renewal/processes.ts';
 import type { RenewalTask } from './renewal/start.ts';
 import { errorText } from './report/outcome.ts';
@@ -90,9 +89,9 @@ function reportStart(): void {
   }
 }
 
-const received = await text(process.stdin);
-// Without a complete line, the step had no locks to renew, or was killed while it sent them. The same version of the
-// action wrote the text, through a pipe that no other process has.
-if (received.endsWith('\n')) await renew(JSON.parse(received) as RenewalTask);
-// Pending requests must not delay the exit.
-process.exit();
+runToEnd(async () => {
+  const received = await text(process.stdin);
+  // Without a complete line, the step had no locks to renew, or was killed while it sent them. The same version of the
+  // action wrote the text, through a pipe that no other process has.
+  if (received.endsWith('\n')) await renew(JSON.parse(received) as RenewalTask);
+});

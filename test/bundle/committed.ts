@@ -13,7 +13,7 @@ export async function filesOfDist(): Promise<readonly string[]> {
 }
 
 /** Whether the file is loaded only on demand. */
-export const isChunk = (file: string): boolean => /(^|\/)\d+\.index\.js$/.test(file);
+export const isChunk = (file: string): boolean => /(^|\/)(?!index\.js$)[\w-]+\.js$/.test(file);
 
 export const readDist = (file: string): Promise<string> => readFile(join(dist, file), 'utf8');
 

@@ -40,7 +40,7 @@ test('reports all wrong inputs at once, and loads the network code only for vali
 
   const right = { operation: 'list-workspaces', 'base-url': 'http://127.0.0.1:1/v1', token: 'wsa_0123456789' };
   const accepted = await job.run({ ...entries, with: right });
-  expect(accepted.log).toMatch(/Cannot find module .*index\.js/);
+  expect(accepted.log).toMatch(/Cannot find module '\.\/client\.js'/);
 });
 
 /** Modules that take Node milliseconds to load: together as long as the rest of its start. */

@@ -9,8 +9,9 @@ const endOfStep = '\u0000end of step ';
 /** Text of one of the two streams of a process. */
 type OnText = (stream: 'stderr' | 'stdout', text: string) => void;
 
-/** Reads steps as lines, imports the entry of each again, and writes the mark at its end. */
+/** Reads steps as lines, loads the files of each again, and writes the mark when it exits. */
 const script = `
+import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 const crash = (error) => {
   // The test run was killed: reporting the error would fail for the same reason, forever.
@@ -19,10 +20,18 @@ const crash = (error) => {
   process.exitCode = 1;
 };
 process.on('uncaughtException', crash);
+let end = () => {};
+process.on('unhandledRejection', (error) => {
+  if (error !== ended) crash(error);
+  end();
+});
 // A step ends with this call.
 const exit = process.exit.bind(process);
 const ended = new Error('The step has ended.');
-process.exit = () => { throw ended; };
+process.exit = (code = process.exitCode) => {
+  process.exitCode = code;
+  throw ended;
+};
 const home = process.cwd();
 let number = 0;
 async function run({ entry, folder, environment }) {
@@ -34,10 +43,15 @@ async function run({ entry, folder, environment }) {
   number += 1;
   // An id that no process has: each step ends, and a later one must not end the process that it shares.
   Object.defineProperty(process, 'pid', { value: 4_194_304 + number, configurable: true });
-  await import(entry + '?step=' + number).catch((error) => error === ended || crash(error));
+  const require = createRequire(entry);
+  for (const file of Object.keys(require.cache)) delete require.cache[file];
+  await new Promise((resolve) => {
+    end = resolve;
+    require(process.argv[1]);
+  }).catch((error) => error === ended || crash(error));
   // An error thrown at the end of the step is printed after it.
   await new Promise((resolve) => setImmediate(resolve));
-  for (const signal of ['SIGINT', 'SIGTERM']) process.removeAllListeners(signal);
+  for (const event of ['SIGINT', 'SIGTERM', 'beforeExit']) process.removeAllListeners(event);
   // Windows cannot remove the working directory of a process.
   process.chdir(home);
   for (const stream of [process.stdout, process.stderr]) stream.write(${JSON.stringify(endOfStep)} + process.exitCode + '\\n');
