@@ -188,6 +188,10 @@ const replaceBrokenConnections = (pool: pg.Pool, query_timeout: number): Postgre
       if (text === 'begin') isInTransaction = true;
       // The types of the driver lack the timeout of a query.
       const config: pg.QueryConfig & pg.ClientConfig = { name: nameOf(text, values), text, values, query_timeout };
+      // The statements of a turn leave together: to send a packet costs more than to run a statement.
+      const { stream } = client.connection;
+      stream.cork();
+      process.nextTick(() => stream.uncork());
       const sent = client.query(config);
       if (isInTransaction && isSentAhead(text)) {
         // Its error is that of the next statement.
