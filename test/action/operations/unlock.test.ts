@@ -66,7 +66,10 @@ describe('the result of a release', () => {
     expect(resultOf(other)).toMatchObject({ result: 'lost', failure: expect.stringContaining('lost its lock') });
     expect(resultOf(other, true)).toMatchObject({
       result: 'left alone',
-      warning: { text: expect.stringMatching(/is held, and/), advice: expect.stringContaining('`force: true`') },
+      warning: {
+        text: expect.stringMatching(/is held\. This lock was left alone/),
+        advice: expect.stringContaining('`force: true`'),
+      },
     });
   });
 });
