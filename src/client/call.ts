@@ -17,7 +17,7 @@ import {
 import { type ClientResponse, parseResponse } from './response.ts';
 import { createSanitizerCache, type Sanitizer } from './sanitizer.ts';
 import { type RequestFailure, retryAfterOf, ServiceError, withRequest } from './service-error.ts';
-import { backoff, type Clock, type ServerClock, type StartTimer, startTimeLimit } from './time.ts';
+import { backoff, type Clock, type ServerClock, startTimeLimit } from './time.ts';
 
 export interface CallOptions {
   readonly baseUrl: URL;
@@ -34,7 +34,6 @@ export interface CallOptions {
   readonly openTokens?: (() => Promise<TokenSource>) | undefined;
   readonly clock: Clock;
   readonly serverClock: ServerClock;
-  readonly startTimer?: StartTimer | undefined;
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly random: () => number;
   readonly closed: AbortSignal;
@@ -56,7 +55,7 @@ export function createCall(options: CallOptions): Call {
 
   return async function call(request: Request, within: CallLimits): Promise<CallResult> {
     const { deadline, signal } = within;
-    const limit = startTimeLimit(deadline - clock(), [options.closed, ...(signal ? [signal] : [])], options.startTimer);
+    const limit = startTimeLimit(deadline - clock(), [options.closed, ...(signal ? [signal] : [])]);
     const { secrets = [] } = request;
     const once = request.once || request.waitMs !== undefined;
     const state: CallState = {
@@ -72,8 +71,8 @@ export function createCall(options: CallOptions): Call {
         tokens ??= options.openTokens?.();
         const source = await tokens;
         const issued = await source?.get(within, limit.signal);
-        if (issued?.kind === 'failed') return giveUp(issued.failure);
-        if (issued?.kind === 'token') useToken(issued.token);
+        if (typeof issued === 'object') return giveUp(issued);
+        if (issued !== undefined) useToken(issued);
         const release = await enterConnection(limit.signal);
         // Time may have run out while waiting for the connection.
         if (release === undefined || isInterrupted()) {
@@ -86,9 +85,9 @@ export function createCall(options: CallOptions): Call {
         const result = await attempt(state, request, limit.signal).finally(release);
         if (result?.kind === 'answered') {
           const { response } = result;
-          if (issued?.kind !== 'token' || response.status !== 401) return answered(options, state, response);
+          if (issued === undefined || response.status !== 401) return answered(options, state, response);
           if (!isTokenReplaced) {
-            source?.invalidate(issued.token);
+            source?.invalidate(issued);
             isTokenReplaced = true;
             continue;
           }
@@ -185,7 +184,7 @@ function errorOf({ server }: CallOptions, { sent, attempts }: CallState, failure
 type Attempted = AttemptResult | undefined;
 
 function createAttempt(options: CallOptions) {
-  const { baseUrl, send, timeoutMs, serverClock, startTimer, onResponse, marks = noMarks } = options;
+  const { baseUrl, send, timeoutMs, serverClock, onResponse, marks = noMarks } = options;
 
   /**
    * Sends the request once, and classifies the response. If a gateway may have rejected encoded slashes, it sends the
@@ -204,7 +203,7 @@ function createAttempt(options: CallOptions) {
   async function sendOnce(state: CallState, target: string, request: Request, signal: AbortSignal): Promise<Attempted> {
     state.sent = { ...state.sent, target };
     const limitMs = timeoutMs + (request.waitMs ?? 0);
-    const limit = startTimeLimit(limitMs, [signal], startTimer);
+    const limit = startTimeLimit(limitMs, [signal]);
     try {
       const received = await unlessAborted(send(state.sent, limit.signal), limit.signal);
       serverClock.observe(received.headers);

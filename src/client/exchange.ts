@@ -4,16 +4,9 @@ import { type CallOptions, createCall } from './call.ts';
 import { openConnection } from './connection.ts';
 import { noMarks } from './marks.ts';
 import { expectFound } from './refusal.ts';
-import {
-  type AnsweredCall,
-  type Call,
-  type CallLimits,
-  expectSuccess,
-  type TokenResult,
-  type TokenSource,
-} from './request.ts';
+import { type AnsweredCall, type Call, type CallLimits, expectSuccess, type TokenSource } from './request.ts';
 import { type ClientResponse, isSuccess, objectIn } from './response.ts';
-import { isTransient, ServiceError } from './service-error.ts';
+import { isTransient, type RequestFailure, ServiceError } from './service-error.ts';
 import { createServerClock } from './time.ts';
 
 /** The parts of a client that the token exchange for its requests uses. */
@@ -66,18 +59,18 @@ export function createTokenSource({
 }: ExchangeOptions): TokenSource {
   /** Its time is by the clock of this machine, and infinite if the service does not report it. */
   let current: { readonly token: string; readonly usedUntil: number } | undefined;
-  let running: Promise<TokenResult> | undefined;
+  let running: Promise<string | RequestFailure> | undefined;
 
-  function keepToken({ response }: AnsweredCall, requestedAt: number): TokenResult {
+  function keepToken({ response }: AnsweredCall, requestedAt: number): string {
     const token = tokenIn(response) ?? '';
     const { expires_in } = objectIn(response);
     onToken(token);
     const lifetimeMs = typeof expires_in === 'number' ? expires_in * 1_000 : Number.POSITIVE_INFINITY;
     current = { token, usedUntil: requestedAt + Math.max(lifetimeMs - minRemainingMs, lifetimeMs / 2) };
-    return { kind: 'token', token };
+    return token;
   }
 
-  async function exchange(limits: CallLimits): Promise<TokenResult> {
+  async function exchange(limits: CallLimits): Promise<string | RequestFailure> {
     // All waiting requests share one exchange, even if the first of them is cancelled or runs out of time.
     const deadline = Math.max(limits.deadline, clock() + 2 * timeoutMs);
     const within = { ...limits, deadline, signal: closed };
@@ -114,7 +107,7 @@ export function createTokenSource({
 
   return {
     async get(within, signal) {
-      if (current !== undefined && clock() < current.usedUntil) return { kind: 'token', token: current.token };
+      if (current !== undefined && clock() < current.usedUntil) return current.token;
       running ??= exchange(within).finally(() => {
         running = undefined;
       });
@@ -130,9 +123,11 @@ export function createTokenSource({
   };
 }
 
-const withoutToken = (error: ServiceError, reason: string): TokenResult => ({
-  kind: 'failed',
-  failure: { kind: 'no-token', reason, request: error.request, transient: isTransient(error) },
+const withoutToken = (error: ServiceError, reason: string): RequestFailure => ({
+  kind: 'no-token',
+  reason,
+  request: error.request,
+  transient: isTransient(error),
 });
 
 /** Services that check for a token first answer 401. */

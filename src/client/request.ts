@@ -76,15 +76,10 @@ export interface Retry {
   readonly reason: string;
 }
 
-/** A bearer token for one request. */
-export type TokenResult =
-  | { readonly kind: 'token'; readonly token: string }
-  | { readonly kind: 'failed'; readonly failure: RequestFailure };
-
-/** Provides a token for each request, and replaces it before it expires. */
+/** Provides a bearer token for each request, and replaces it before it expires. */
 export interface TokenSource {
-  /** Undefined if the signal is aborted first: a limit of the request was reached. */
-  get(within: CallLimits, signal: AbortSignal): Promise<TokenResult | undefined>;
+  /** The token, or why there is none. Undefined if the signal is aborted first: a limit of the request was reached. */
+  get(within: CallLimits, signal: AbortSignal): Promise<string | RequestFailure | undefined>;
   /** Reports that the service refused the token with 401. */
   invalidate(token: string): void;
 }

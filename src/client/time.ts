@@ -71,23 +71,18 @@ const lastYear = Date.UTC(10_000, 0, 1) - 1;
 
 const hasTimestamp = (ms: number): boolean => ms >= 0 && ms <= lastYear;
 
-/** Schedules work. Returns a function that cancels it. */
-export type StartTimer = (ms: number, work: () => void) => () => void;
-
-/**
- * Like `AbortSignal.timeout`, but it can be stopped, and its timer can be replaced. Cheaper than `AbortSignal.any`:
- * each request has two.
- */
-export function startTimeLimit(ms: number, outer: readonly AbortSignal[], startTimer: StartTimer = startMachineTimer) {
+/** Like `AbortSignal.timeout`, but it can be stopped. Cheaper than `AbortSignal.any`: each request has two. */
+export function startTimeLimit(ms: number, outer: readonly AbortSignal[]) {
   const controller = new AbortController();
   const { signal } = controller;
   let isOver = false;
   const abort = (): void => controller.abort(outer.find(({ aborted }) => aborted)?.reason);
-  const stopTimer = startTimer(ms, () => {
+  const end = (): void => {
     if (signal.aborted) return;
     isOver = true;
     controller.abort();
-  });
+  };
+  const timer = setTimeout(end, Math.min(Math.max(ms, 0), maxTimerMs));
   for (const each of outer) each.addEventListener('abort', abort, { once: true });
   if (outer.some(({ aborted }) => aborted)) abort();
   return {
@@ -96,7 +91,7 @@ export function startTimeLimit(ms: number, outer: readonly AbortSignal[], startT
     /** Whether the time had passed before any outer signal was aborted. */
     isOver: (): boolean => isOver,
     stop(): void {
-      stopTimer();
+      clearTimeout(timer);
       for (const each of outer) each.removeEventListener('abort', abort);
     },
   };
@@ -121,11 +116,6 @@ function pause(ms: number, signal?: AbortSignal): Promise<void> {
   signal?.addEventListener('abort', end, { once: true });
   return promise;
 }
-
-const startMachineTimer: StartTimer = (ms, work) => {
-  const timer = setTimeout(work, Math.min(Math.max(ms, 0), maxTimerMs));
-  return () => clearTimeout(timer);
-};
 
 const firstBackoffMs = 500;
 const maxBackoffMs = 10_000;

@@ -1,15 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterEach, expect, test, vi } from 'vitest';
-import {
-  backoff,
-  createServerClock,
-  dateOf,
-  type StartTimer,
-  sleep,
-  startTimeLimit,
-  steadyClock,
-} from '../../src/client/time.ts';
+import { backoff, createServerClock, dateOf, sleep, startTimeLimit, steadyClock } from '../../src/client/time.ts';
 import { start } from './test-client.ts';
 
 afterEach(() => void vi.useRealTimers());
@@ -42,18 +34,12 @@ test.each([
   expect(new Date(clock.now()).toISOString()).toBe('2026-03-01T12:00:00.000Z');
 });
 
-/** A limit with two outer signals, and a timer that the test fires. */
+/** A limit with two outer signals, whose time passes when the test says so. */
 function limited() {
-  let goOff = (): void => undefined;
-  const start: StartTimer = (_, work) => {
-    goOff = work;
-    return () => {
-      goOff = () => undefined;
-    };
-  };
+  vi.useFakeTimers();
   const outer = new AbortController();
-  const limit = startTimeLimit(1_000, [new AbortController().signal, outer.signal], start);
-  return { limit, outer, goOff: () => goOff() };
+  const limit = startTimeLimit(1_000, [new AbortController().signal, outer.signal]);
+  return { limit, outer, goOff: () => vi.advanceTimersByTime(1_000) };
 }
 
 test('a time limit aborts its signal when its time has passed', () => {

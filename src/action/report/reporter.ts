@@ -25,7 +25,8 @@ export type Reporter = ReturnType<typeof createReporter>;
 
 /** The only access to the runner: log, masks, outputs, annotations and job summary. */
 export function createReporter(secrets: readonly string[]) {
-  const { redact, add } = createSecretRedactor(secrets);
+  let redact = createRedactor(secrets);
+  let masked: readonly string[] = [];
   for (const secret of secrets) maskInLog(secret);
   const clean = (text: string): string => oneLine(redact(text));
   const annotated = { error: 0, warning: 0 };
@@ -109,11 +110,12 @@ export function createReporter(secrets: readonly string[]) {
   };
   return {
     log,
-    redact,
+    redact: (text: string): string => redact(text),
     /** Keeps the secret out of everything that the step reports from now on. */
     mask(secret: string): void {
       maskInLog(secret);
-      add(secret);
+      masked = [...masked, secret].slice(-maxMasked);
+      redact = createRedactor([...secrets, ...masked]);
     },
     /** Sets outputs that later steps can rely on, even if this step fails afterwards. */
     setOutputs,
@@ -137,20 +139,7 @@ export function createReporter(secrets: readonly string[]) {
 }
 
 /** More than an hour: every 15 minutes, there is an API token and the identity token that it was exchanged for. */
-const maxAdded = 12;
-
-/** The secrets of a step: those of its inputs, and the tokens that are issued while it runs. */
-export function createSecretRedactor(secrets: readonly string[]) {
-  let redact = createRedactor(secrets);
-  let added: readonly string[] = [];
-  return {
-    redact: (text: string): string => redact(text),
-    add(secret: string): void {
-      added = [...added, secret].slice(-maxAdded);
-      redact = createRedactor([...secrets, ...added]);
-    },
-  };
-}
+const maxMasked = 12;
 
 /**
  * One sentence, then the table, as HTML with untrusted text escaped. Secrets are redacted first: escaped, they might not

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { type CallOptions, createCall } from '../../../src/client/call.ts';
 import { type Client, createClient } from '../../../src/client/client.ts';
 import { createEndpoints } from '../../../src/client/endpoints.ts';
@@ -81,7 +81,7 @@ const gatewayReplies = [
 
 type VirtualClientOptions = Pick<
   CallOptions,
-  'baseUrl' | 'send' | 'clock' | 'sleep' | 'startTimer' | 'random' | 'timeoutMs' | 'retries'
+  'baseUrl' | 'send' | 'clock' | 'sleep' | 'random' | 'timeoutMs' | 'retries'
 >;
 
 const never = new AbortController().signal;
@@ -135,7 +135,10 @@ async function renewing({
   writable = true,
 }: Scene) {
   const time = createVirtualTime(start);
-  const { now: clock, sleepUnless: sleep, after: startTimer } = time;
+  const { now: clock, sleepUnless: sleep, after } = time;
+  // The time limits of requests.
+  vi.stubGlobal('setTimeout', (work: () => void, ms: number) => after(ms, work));
+  vi.stubGlobal('clearTimeout', (cancel: () => void) => cancel());
   const grants = paths.map((path): Grant => {
     const [acquiredMs, endMs] = [0, grantedSeconds].map((seconds) => (seconds - responseDelaySeconds) * second);
     const times = { acquired_at: iso(acquiredMs ?? 0), expires_at: iso(endMs ?? 0) };
@@ -197,10 +200,10 @@ async function renewing({
   };
   const baseUrl = new URL(place.service);
   const attempts = { timeoutMs: attemptMs(ttlSeconds * second), retries: 1_000 };
-  const client = createVirtualClient({ ...attempts, baseUrl, send, clock, sleep, startTimer, random });
+  const client = createVirtualClient({ ...attempts, baseUrl, send, clock, sleep, random });
 
   for (const [ms, event] of [...events, [untilMs, stop] as const]) {
-    startTimer(ms, () => {
+    after(ms, () => {
       if (event === 'worker-gone') workerGone = true;
       else if (event === 'ledger-gone') ledgerGone = true;
       else entries.push(event);
@@ -243,6 +246,10 @@ const times = (sent: readonly Sent[], path = 'a'): readonly number[] =>
   sent.filter((one) => one.path === path).map(({ ms }) => ms);
 
 const gaps = (all: readonly number[]): readonly number[] => all.slice(1).map((ms, index) => ms - (all[index] ?? 0));
+
+afterEach(() => {
+  vi.unstubAllGlobals();
+});
 
 test.each<[string, Scene, number]>([
   ['once if there are locks to renew', {}, 1],
