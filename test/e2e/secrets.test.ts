@@ -166,7 +166,7 @@ test.each([asItIs, base64])(
     const result = await job.run({
       with: { operation: 'list-locks', 'changed-files': 'true', 'fail-if-locked': 'true', 'github-token': token },
     });
-    expect(api.requests[0]?.headers.authorization).toBe(`token ${token}`);
+    expect(api.requests[0]?.headers.authorization).toBe(`Bearer ${token}`);
     expectNoSecretIn(await everythingLeft(job, result));
   },
 );

@@ -1,13 +1,15 @@
+import { getOctokit } from '@actions/github';
 import { inParallel } from '../../client/in-parallel.ts';
 import { asObject, isArray, type Json, nameIn } from '../../client/json.ts';
-import type { CallLimits } from '../../client/request.ts';
+import { unusable } from '../../client/refusal.ts';
+import type { Call, CallLimits } from '../../client/request.ts';
+import { isSuccess } from '../../client/response.ts';
 import { ServiceError, withRequest } from '../../client/service-error.ts';
 import { errorMessage, formatNumber, pluralize } from '../../interface/format.ts';
 import { type LockPath, parseHeldPath } from '../../interface/lock-path.ts';
 import { isFault } from '../report/outcome.ts';
-import type { GitHubContext } from '../step/github.ts';
+import { type GitHubContext, openGitHubCall } from '../step/github.ts';
 import { type Change, type ChangeSource, retryAdvice } from './change.ts';
-import { type GitHub, openGitHub } from './github.ts';
 
 /**
  * Fetches the files of a change from GitHub, and their number. Throws if the list is incomplete. The paths are unique,
@@ -200,3 +202,49 @@ function readFile(entry: Json): ListedFile | undefined {
 const unreadable = (): Error => new Error(`GitHub sent a list of files that cannot be read. ${retryAdvice}`);
 
 const missing = (what: string): Error => new Error(`GitHub did not return ${what}. ${retryAdvice}`);
+
+export type GitHub = Pick<ReturnType<typeof openGitHub>, 'read'>;
+
+/** Opens the repository. Error messages are complete sentences. */
+function openGitHub({ apiUrl, repository, token }: ChangeSource, context: GitHubContext, within: CallLimits) {
+  const { call, close } = openGitHubCall(new URL(apiUrl), token, context);
+  const octokit = getOctokit(token, {
+    baseUrl: apiUrl,
+    request: { fetch: createGitHubFetch(call, within) },
+  });
+
+  return {
+    /** Aborts pending requests. */
+    close,
+    /** `path` is relative to the repository, with parameters in braces: `pulls/{number}`. */
+    async read(path: string, parameters: Readonly<Record<string, string | number>>): Promise<Json> {
+      try {
+        return (await octokit.request(`GET /repos/{owner}/{repo}/${path}`, { ...repository, ...parameters })).data;
+      } catch (error) {
+        throw unwrapError(error);
+      }
+    },
+  };
+}
+
+/**
+ * A `fetch` for octokit over the client's own transport, which sends requests only to the server of the API. It only
+ * reads, retries by itself, and throws unless the response is a success with JSON.
+ */
+const createGitHubFetch =
+  (call: Call, within: CallLimits) =>
+  async (url: string): Promise<Response> => {
+    const { pathname, search } = new URL(url);
+    const outcome = await call({ method: 'GET', target: pathname + search }, within);
+    if (outcome.kind === 'failed') throw outcome.error;
+    const { response } = outcome;
+    if (!isSuccess(response)) throw outcome.error();
+    const problem = unusable(response);
+    if (response.body.kind !== 'json') throw problem ? outcome.error(problem) : outcome.error();
+    // No other headers: octokit would log the deprecations in them.
+    return new Response(JSON.stringify(response.body.value), { headers: { 'content-type': 'application/json' } });
+  };
+
+/** Unwraps an error thrown by `fetch`, which octokit wraps in one of its own. */
+const unwrapError = (error: unknown): unknown =>
+  error instanceof Error && error.cause instanceof Error ? error.cause : error;

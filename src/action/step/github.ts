@@ -42,8 +42,6 @@ export function findRepository(
   return accepted({ repository: { owner, repo }, apiUrl, token });
 }
 
-export const apiHeaders = { accept: 'application/vnd.github+json', 'x-github-api-version': '2022-11-28' };
-
 export type GitHubContext = Pick<Context, 'clock' | 'sleep' | 'random' | 'log'> & {
   readonly connection: Pick<Context['connection'], 'requestTimeout' | 'retries'>;
 };
@@ -67,7 +65,12 @@ export function openGitHubCall(apiUrl: URL, token: string, context: GitHubContex
     timeoutMs: milliseconds(requestTimeout),
     retries,
     secrets: [token],
-    headers: {},
+    headers: {
+      accept: 'application/vnd.github+json',
+      authorization: `Bearer ${token}`,
+      'user-agent': `workspace-automation/${actionVersion}`,
+      'x-github-api-version': '2022-11-28',
+    },
     sleep,
     random,
     closed: closing.signal,
@@ -131,13 +134,8 @@ export async function cancelRun(
   const { call, close } = openGitHubCall(new URL(apiUrl), token, context);
   const within = { deadline: context.clock() + timeLimitMs };
   const target = `${new URL(apiUrl).pathname.replace(/\/$/, '')}/repos/${owner}/${repo}/actions/runs/${run}/cancel`;
-  const headers = {
-    ...apiHeaders,
-    authorization: `Bearer ${token}`,
-    'user-agent': `workspace-automation/${actionVersion}`,
-  };
   try {
-    const result = await call({ method: 'POST', target, headers }, within);
+    const result = await call({ method: 'POST', target }, within);
     const isDone = result.kind === 'answered' && (isSuccess(result.response) || result.response.status === goneStatus);
     const error = result.kind === 'failed' ? result.error : result.error();
     return isDone ? undefined : refusalText(error);

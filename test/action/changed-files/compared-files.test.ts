@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { filesBetween, type ListedFile } from '../../../src/action/changed-files/changed-files.ts';
-import type { GitHub } from '../../../src/action/changed-files/github.ts';
+import { filesBetween, type GitHub, type ListedFile } from '../../../src/action/changed-files/changed-files.ts';
 import { asObject, isObject, type Json } from '../../../src/client/json.ts';
 import { changedPaths, createHistory, type History, type Tree } from '../../support/other-servers/github-history.ts';
 import { runs } from '../../support/runs.ts';

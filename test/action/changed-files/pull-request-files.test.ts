@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { pullRequestFiles } from '../../../src/action/changed-files/changed-files.ts';
-import type { GitHub } from '../../../src/action/changed-files/github.ts';
+import { type GitHub, pullRequestFiles } from '../../../src/action/changed-files/changed-files.ts';
 import type { Json } from '../../../src/client/json.ts';
 
 const named = (...names: readonly string[]): Json => names.map((filename) => ({ filename, status: 'modified' }));
