@@ -14,7 +14,7 @@ async function post(): Promise<void> {
   const raw = readRawInputs(core.getInput, process.env);
   const reporter = createReporter(secretsIn(raw));
   try {
-    const { releaseStep } = await import('./post-step/release-step.ts');
+    const { releaseStep } = await import('./post-step/release.ts');
     await releaseStep(step, core.getState, raw, reporter);
   } catch (error) {
     const reason = reporter.explain(error).replace(/\.$/, '');

@@ -2,14 +2,12 @@ import { knowsNoRoute } from '../client/service-error.ts';
 import { responseClockMs, sleep, steadyClock } from '../client/time.ts';
 import { milliseconds, type Ttl } from '../interface/duration.ts';
 import { clockTime, formatTime } from '../interface/format.ts';
-import { endLease } from '../locks/end-lease.ts';
-import type { Entry, Grant } from '../locks/ledger/entry.ts';
+import type { Entry } from '../locks/ledger/entry.ts';
 import { openHistory } from '../locks/ledger/history.ts';
 import { lostRenewalText, unansweredText } from '../locks/messages.ts';
+import { cleanupLimits, endLease, rollBack } from '../locks/release.ts';
 import { renewLocks } from '../locks/renewal/renew-locks.ts';
 import { createSchedule } from '../locks/renewal/schedule.ts';
-import { cleanupLimits, retriable, rollBack } from '../locks/rollback.ts';
-import { createLockSession } from '../locks/session.ts';
 import type { RemoteService } from './connect.ts';
 
 export type CommandSession = ReturnType<typeof createCommandSession>;
@@ -23,22 +21,22 @@ export function createCommandSession(remote: RemoteService, ttl: Ttl, note?: str
   const ledger = openMemoryLedger();
   const step = crypto.randomUUID();
   const time = { clock: steadyClock, sleep, random: Math.random };
-  const session = createLockSession({ ...time, client, record: ledger.record });
   const terms = { service, workspace, step, type: 'exclusive', ttl, note };
-  const settling = { ...time, client, record: ledger.record, session, signal: interrupted };
+  const settling = { ...time, client, record: ledger.record, signal: interrupted };
 
   /** Releases all locks that were not lost. Reports those that stay, and returns their number. */
   async function release(maxMs: number): Promise<number> {
     const acquired = ledger.held();
     const now = client.serverNow();
-    const lastEnd = Math.max(...acquired.map(({ lock }) => Date.parse(lock.expires_at)));
+    const lastEnd = Math.max(...acquired.map(({ grant }) => Date.parse(grant.lock.expires_at)));
     // A lock that has expired needs no release.
     const timeMs = Math.min(maxMs, Math.max(lastEnd - now, minReleaseMs));
     const limits = cleanupLimits(steadyClock, timeMs, interrupted);
-    const left = retriable(await rollBack(settling, acquired, limits));
+    const left = await rollBack(settling, acquired, limits);
     for (const { grant, error } of left) {
       const end = clockTime(Date.parse(grant.lock.expires_at), now);
-      report(`Could not release the lock on ${grant.path}: ${error.message} It expires at ${end}.`);
+      const reason = error?.message ?? 'The service gave no id or ETag to identify it.';
+      report(`Could not release the lock on ${grant.path}: ${reason} It expires at ${end}.`);
     }
     return left.length;
   }
@@ -93,7 +91,7 @@ function openMemoryLedger() {
     follow: (): readonly Entry[] => unread.splice(0),
     read: history.read,
     /** The locks that were not lost. */
-    held: (): readonly Grant[] => history.read().held.flatMap(({ grant, loss }) => (loss === undefined ? [grant] : [])),
+    held: () => history.read().held.filter(({ loss }) => loss === undefined),
     watch(look: () => void): () => void {
       onEntry = () => queueMicrotask(look);
       const timer = setInterval(look, pollMs);
@@ -129,7 +127,7 @@ export function keepLocks(
     onStart: () => undefined,
   };
   let renewalError: unknown;
-  const grants = ledger.held();
+  const grants = ledger.held().map(({ grant }) => grant);
   const schedule = createSchedule(context, { ttl, requestTimeoutMs, ageMs: clock() - grantedAt });
   const job = { service, workspace, step, ttl };
   const renewal = renewLocks({ ...context, ...job, grants, schedule }).catch((error: unknown) => {

@@ -3,7 +3,7 @@ import { formatDuration, type Ttl } from '../interface/duration.ts';
 import { timeCell } from '../interface/format.ts';
 import { byPath, type LockPath } from '../interface/lock-path.ts';
 import { acquireLocks, notAcquiredText } from '../locks/acquire.ts';
-import { rollBackMs } from '../locks/rollback.ts';
+import { rollBackMs } from '../locks/release.ts';
 import type { TakeFlags } from './acquire-flags.ts';
 import { checkLocks } from './check.ts';
 import { headBranch, pathProblems } from './checkout.ts';

@@ -4,10 +4,9 @@ import { isTransient, retryAfterOf } from '../client/service-error.ts';
 import { lastAttemptMs, withJitter } from '../client/time.ts';
 import { type Duration, formatDuration, formatSpan, milliseconds } from '../interface/duration.ts';
 import { createLease } from './lease.ts';
-import type { Intent } from './ledger/entry.ts';
 import { type Blocked, blockedText, pastMoment } from './messages.ts';
 import { type AcquireGoal, type AcquireRound, acquirePathByPath, type PathContext } from './path-by-path.ts';
-import { type Left, rollBackMs } from './rollback.ts';
+import { rollBackMs } from './release.ts';
 
 interface AcquireContext extends PathContext {
   /** The limits if `wait` is zero. */
@@ -21,11 +20,8 @@ export interface WaitOptions {
   readonly urgency: Urgency;
 }
 
-export type Acquisition = AcquireRound & {
-  readonly waitedMs: number;
-  /** Unanswered requests. They may have been granted. */
-  readonly unanswered: readonly Intent[];
-};
+/** The ledger has what the step may still hold otherwise. */
+export type Acquisition = AcquireRound & { readonly waitedMs: number };
 
 /** Why the locks were not acquired, and what to do. `named` spells an option as an input or a flag. */
 export function notAcquiredText(result: Acquisition, wait: Duration, now: number, named: (option: string) => string) {
@@ -98,12 +94,11 @@ export async function acquireLocks(
     const waitedMs = isFirst ? 0 : clock() - startedAt;
     const isOver = signal.aborted || deadline - clock() <= reservedMs;
     if (!mayRetry(round) || isOver || (round.kind === 'held' && (await isInVain(round.blocked)))) {
-      const left = [...round.left, ...(await requests.end(round))];
-      const common = { left, waitedMs, unanswered: requests.unanswered() };
+      await requests.end(round);
       // The end of the wait cut off the last attempt: the obstacle before it says more.
       const isCutOff = round.kind === 'failed' && round.error.failure.kind === 'deadline';
-      if (isCutOff && lastBlocked) return { kind: 'held', blocked: lastBlocked, ...common };
-      return { ...round, ...common };
+      if (isCutOff && lastBlocked) return { kind: 'held', blocked: lastBlocked, waitedMs };
+      return { ...round, waitedMs };
     }
     const reason = round.kind === 'held' ? `${blockedText(round.blocked, client.serverNow())}.` : round.error.message;
     const line = `${reason} Waiting, ${formatSpan((deadline - clock()) / 1_000)} left.`;
@@ -128,18 +123,17 @@ function createRequests(context: AcquireContext, goal: AcquireGoal) {
     if (lease === undefined || round.kind !== 'held' || !client.isOurs() || pathByPath.mayHold()) return round;
     // Only a gateway had answered: the lease may have been granted, and block the step itself.
     isByPath = false;
-    const next = await attempt(line, within);
-    return { ...next, left: [...round.left, ...next.left] };
+    return attempt(line, within);
   }
 
   return {
     attempt,
-    unanswered: pathByPath.unanswered,
     /** Settles what is unclear after the last attempt. */
-    async end(last: AcquireRound): Promise<readonly Left[]> {
+    async end(last: AcquireRound): Promise<void> {
       // A cancelled attempt has used the little time that is left.
-      const ofPaths = last.kind === 'cancelled' ? [] : await pathByPath.end();
-      return [...ofPaths, ...((await lease?.end(isByPath ? last : undefined)) ?? [])];
+      if (last.kind !== 'cancelled') await pathByPath.end();
+      const isAnswered = last.kind === 'cancelled' ? pathByPath.hasAcquired() : last.kind !== 'failed';
+      await lease?.end(isByPath ? isAnswered : undefined);
     },
   };
 }

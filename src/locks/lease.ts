@@ -5,10 +5,9 @@ import type { CallLimits } from '../client/request.ts';
 import { knowsNoRoute, ServiceError } from '../client/service-error.ts';
 import { formatDuration } from '../interface/duration.ts';
 import { maxLeasePaths } from '../interface/lock-path.ts';
-import { endLease } from './end-lease.ts';
 import { type Grant, grantedLock } from './ledger/entry.ts';
 import type { AcquireGoal, AcquireRound, PathContext } from './path-by-path.ts';
-import { cleanupLimits, type Left, rollBackMs } from './rollback.ts';
+import { cleanupLimits, endLease, rollBackMs } from './release.ts';
 
 /**
  * Acquires several locks as one lease. Its id is that of the step, so the post-step can end it even without a ledger.
@@ -40,24 +39,28 @@ export function createLease(context: PathContext, { paths, pool, count }: Acquir
     if (put.kind === 'failed' && knowsNoRoute(put.error) && !client.isOurs()) {
       if (pool === undefined) return { kind: 'unsupported' };
       const reason = `The service has no pools, so no item of ${JSON.stringify(pool.name)} can be locked.`;
-      return { kind: 'failed', error: new ServiceError(put.error.call, { kind: 'unsupported', reason }), left: [] };
+      return { kind: 'failed', error: new ServiceError(put.error.call, { kind: 'unsupported', reason }) };
     }
     const grantedAt = clock();
     const grants = put.kind === 'held' ? grantsOf(put.locks) : [];
     if (grants.length > 0) record(...grants);
-    if (signal.aborted) return { kind: 'cancelled', left: await end() };
-    if (put.kind === 'failed') return { ...put, left: [] };
+    if (signal.aborted) {
+      await end();
+      return { kind: 'cancelled' };
+    }
+    if (put.kind === 'failed') return put;
     if (put.kind === 'blocked') {
       const of = pool === undefined ? paths.length : undefined;
-      return { kind: 'held', blocked: { conflicts: put.conflicts, count, of }, left: [] };
+      return { kind: 'held', blocked: { conflicts: put.conflicts, count, of } };
     }
     const [lost] = put.lost;
     if (lost === undefined) {
       state = 'over';
-      return { kind: 'acquired', grants, locks: put.locks, items: put.items, grantedAt, left: [] };
+      return { kind: 'acquired', grants, locks: put.locks, items: put.items, grantedAt };
     }
+    await end();
     const expires_at = lost.reason === 'forced' || lost.reason === 'released' ? undefined : now();
-    return { kind: 'too-short', expired: { path: lost.path, expires_at }, left: await end() };
+    return { kind: 'too-short', expired: { path: lost.path, expires_at } };
   }
 
   function grantsOf(locks: readonly AcquiredLock[]): readonly Grant[] {
@@ -70,23 +73,21 @@ export function createLease(context: PathContext, { paths, pool, count }: Acquir
   }
 
   /**
-   * Ends the lease, even if its request has yet to arrive. If that fails, the post-step tries again. `instead`: the last
-   * round of a step that then requested its locks path by path.
+   * Ends the lease, even if its request has yet to arrive. If that fails, the post-step tries again. `isAnswered`: whether a
+   * service has answered a step that then requested its locks path by path.
    */
-  async function end(instead?: AcquireRound): Promise<readonly Left[]> {
-    const isByPath = instead !== undefined;
+  async function end(isAnswered?: boolean): Promise<void> {
+    const isByPath = isAnswered !== undefined;
     // If the service has shown its marks since, it knows leases, and a gateway had refused this one.
     const mayHold = state === 'open' || (state === 'refused' && isByPath && client.isOurs());
     // So far, perhaps only a gateway has answered: the post-step finds out.
-    const isAnswered = instead?.kind !== 'failed' && instead?.kind !== 'cancelled';
-    if (isByPath && !client.isOurs() && (mayHold || !isAnswered)) return [];
+    if (isByPath && !client.isOurs() && (mayHold || !isAnswered)) return;
     if (state === 'refused' && !mayHold) record({ kind: 'lease-ended', ...entry, at: now() });
     state = 'over';
-    if (!mayHold) return [];
+    if (!mayHold) return;
     const ended = await endLease(context, entry, cleanupLimits(clock, rollBackMs, signal));
-    if (ended.kind === 'ended') return [];
+    if (ended.kind === 'ended') return;
     log.line(`The locks may have been granted, and could not be released yet: ${ended.error.message}`);
-    return [{ error: ended.error }];
   }
 
   return { attempt, end };

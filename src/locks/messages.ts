@@ -2,7 +2,7 @@ import type { KnownLock } from '../client/known-lock.ts';
 import type { Conflict } from '../client/post-lock.ts';
 import { responseClockMs } from '../client/time.ts';
 import { formatNumber, formatTime, pluralize, runName } from '../interface/format.ts';
-import type { LeaseIntent, Loss, RunCancelled } from './ledger/entry.ts';
+import type { LeaseIntent, Loss } from './ledger/entry.ts';
 import type { OurLock } from './ownership.ts';
 
 /** Describes a lock whose renewal was refused, with its holder at that time if the service named one. */
@@ -39,7 +39,7 @@ export function lossText(
 }
 
 /** Whether the loss of a lock cancelled the run. Undefined if GitHub has not answered, or the loss was noticed late. */
-export function cancelledText(cancelled: RunCancelled | undefined): string {
+export function cancelledText(cancelled: { readonly reason?: string | undefined } | undefined): string {
   if (cancelled === undefined) return 'The run was not cancelled before the job ended, although `on-lost` is `cancel`.';
   return cancelled.reason === undefined
     ? 'The run was cancelled because of a lost lock: `on-lost` is `cancel`.'

@@ -1,19 +1,36 @@
+import type { WorkspaceId } from '../client/access.ts';
 import { inParallel } from '../client/in-parallel.ts';
 import type { AcquiredLock } from '../client/known-lock.ts';
 import type { PoolItem, PoolSelection } from '../client/leases.ts';
-import type { Conflict } from '../client/post-lock.ts';
+import type { AcquireLockResult, Conflict } from '../client/post-lock.ts';
 import type { QueueWait } from '../client/queue.ts';
 import type { CallLimits } from '../client/request.ts';
 import type { ServiceError } from '../client/service-error.ts';
+import { formatDuration, type Ttl } from '../interface/duration.ts';
 import type { LockPath } from '../interface/lock-path.ts';
-import type { LockContext, LockTerms } from './context.ts';
-import { type Grant, type Intent, lifetimeMs } from './ledger/entry.ts';
+import { type Grant, type GrantedLock, grantedLock, type Intent, lifetimeMs, parsedTtl } from './ledger/entry.ts';
 import type { Blocked } from './messages.ts';
-import { cleanupLimits, type Left, retriable, rollBack, rollBackMs } from './rollback.ts';
-import type { LockSession, SessionAcquireResult } from './session.ts';
+import {
+  cleanupLimits,
+  type GrantToRelease,
+  type LockContext,
+  rollBack,
+  rollBackMs,
+  type Unreleased,
+} from './release.ts';
+
+/** What a step acquires, and where. */
+export interface LockTerms {
+  readonly service: string;
+  readonly workspace: WorkspaceId;
+  readonly step: string;
+  readonly type: string;
+  readonly ttl: Ttl;
+  /** For anyone who finds the path locked. */
+  readonly note?: string | undefined;
+}
 
 export interface PathContext extends LockContext {
-  readonly session: LockSession;
   readonly terms: LockTerms;
 }
 
@@ -26,7 +43,7 @@ export interface AcquireGoal {
 }
 
 /** All locks, or none. `grantedAt`: the earliest time of the first grant, by the clock of this machine. */
-export type AcquireRound = { readonly left: readonly Left[] } & (
+export type AcquireRound =
   | {
       readonly kind: 'acquired';
       readonly grants: readonly Grant[];
@@ -43,64 +60,61 @@ export type AcquireRound = { readonly left: readonly Left[] } & (
       readonly kind: 'too-short';
       readonly expired: { readonly path: LockPath; readonly expires_at: string | undefined };
     }
-  | { readonly kind: 'cancelled' }
-);
+  | { readonly kind: 'cancelled' };
 
 /**
  * Acquires one lock, or several on a service that knows only the interface: sorted, in parallel, all or none. A step that
  * waits for one of several holds none of them.
  */
 export function acquirePathByPath(context: PathContext, goal: AcquireGoal) {
-  const { session, terms, signal, clock, random } = context;
+  const { terms, signal, clock, random } = context;
   const { count } = goal;
+  const intents = createIntents(context);
   const spare = goal.paths.length - count;
   const isAlone = goal.paths.length === 1;
   const paths = inFirstOrder(goal, random);
   /** Unanswered requests. The next attempt repeats them, and keeps what they were granted. */
   const pending = new Map<LockPath, Intent>();
-  /** Unanswered requests about which the service cannot say more. */
-  const unclear: Intent[] = [];
-  const unreleased: Grant[] = [];
+  const unreleased: Unreleased[] = [];
+  let hasAcquired = false;
   let blocked: Blocked | undefined;
 
   /** Requests the lock of an intent, and keeps the intent if it may still be granted. */
-  async function acquire(intent: Intent, within: CallLimits, line?: QueueWait): Promise<SessionAcquireResult> {
+  async function acquire(intent: Intent, within: CallLimits, line?: QueueWait): Promise<IntentResult> {
     const { path } = intent;
-    const result = await session.acquire(intent, within, line);
+    const result = await intents.request(intent, within, line);
+    hasAcquired ||= result.kind === 'acquired';
     const isRepeated = pending.delete(path);
-    if (result.kind === 'acquired' || !result.mayBeDone) return result;
-    // A lock that is granted after such a response is a new one: its ttl does not start with the first request.
-    if (result.kind === 'held' && isRepeated) unclear.push(intent);
-    else pending.set(path, intent);
+    // The service cannot say more. A lock that is granted after such a response is a new one, with a ttl of its own.
+    const isUnclear = result.kind === 'held' && isRepeated;
+    if (result.kind !== 'acquired' && result.mayBeDone && !isUnclear) pending.set(path, intent);
     return result;
   }
 
   /** Releases the locks, and any that an unanswered request turns out to have acquired when it is repeated. */
-  async function giveBack(acquired: readonly Grant[]): Promise<readonly Left[]> {
+  async function giveBack(acquired: readonly GrantToRelease[]): Promise<void> {
     const within = cleanupLimits(clock, rollBackMs, signal);
     const left = [...(await rollBack(context, acquired, within))];
     await inParallel([...pending.values()], async (intent) => {
       const result = await acquire(intent, within);
-      if (result.kind === 'acquired') left.push(...(await rollBack(context, [result.grant], within)));
+      if (result.kind === 'acquired') left.push(...(await rollBack(context, [result], within)));
     });
     // Only these: a released path may already be another job's.
-    unreleased.push(...retriable(left).map(({ grant }) => grant));
-    return left;
+    unreleased.push(...left.filter(({ error }) => error !== undefined));
   }
 
   async function attempt(line: QueueWait | undefined, within: CallLimits): Promise<AcquireRound> {
-    const before = unreleased.length > 0 ? await giveBack(unreleased.splice(0)) : [];
-    const [stuck] = retriable(before);
-    if (stuck !== undefined) return { kind: signal.aborted ? 'cancelled' : 'failed', error: stuck.error, left: before };
-    const acquired: Extract<SessionAcquireResult, { kind: 'acquired' }>[] = [];
+    if (unreleased.length > 0) await giveBack(unreleased.splice(0));
+    let error = unreleased[0]?.error;
+    if (error !== undefined) return signal.aborted ? { kind: 'cancelled' } : { kind: 'failed', error };
+    const acquired: Extract<IntentResult, { kind: 'acquired' }>[] = [];
     const conflicts: Conflict[] = [];
-    let error: ServiceError | undefined;
     let inFlight = 0;
     const shouldContinue = (): boolean =>
       acquired.length + inFlight < count && conflicts.length <= spare && error === undefined && !signal.aborted;
 
     async function request(path: LockPath): Promise<void> {
-      const intent = pending.get(path) ?? session.intend(path, terms);
+      const intent = pending.get(path) ?? intents.create(path, terms);
       inFlight += 1;
       const result = await acquire(intent, within, isAlone ? line : undefined);
       inFlight -= 1;
@@ -114,32 +128,32 @@ export function acquirePathByPath(context: PathContext, goal: AcquireGoal) {
     const expired = acquired.find(({ grant, grantedAt }) => clock() - grantedAt >= lifetimeMs(grant, terms.ttl));
     const isEnough = acquired.length === count && expired === undefined && !signal.aborted;
     // An unanswered request may have been granted more than the step wants, which is not in its outputs.
-    const excess = isEnough && pending.size > 0 ? await giveBack([]) : [];
+    if (isEnough && pending.size > 0) await giveBack([]);
     if (isEnough && unreleased.length === 0 && !signal.aborted) {
       const first = Math.min(...acquired.map(({ grantedAt }) => grantedAt));
       const locks = acquired.map(({ lock }) => lock);
-      return { kind: 'acquired', grants, locks, items: [], grantedAt: first, left: excess };
+      return { kind: 'acquired', grants, locks, items: [], grantedAt: first };
     }
     // A single lock that was granted without a response is kept by the next attempt.
-    const rest = !isAlone || signal.aborted || acquired.length > 0 ? await giveBack(grants) : [];
-    const left = [...excess, ...rest];
-    if (signal.aborted) return { kind: 'cancelled', left };
+    if (!isAlone || signal.aborted || acquired.length > 0) await giveBack(acquired);
+    if (signal.aborted) return { kind: 'cancelled' };
     const nowBlocked = blockedBy(conflicts, goal);
     blocked = nowBlocked ?? blocked;
-    if (nowBlocked !== undefined) return { kind: 'held', blocked: nowBlocked, left };
-    if (expired !== undefined) return { kind: 'too-short', expired: expired.grant.lock, left };
-    error ??= retriable(left)[0]?.error;
+    if (nowBlocked !== undefined) return { kind: 'held', blocked: nowBlocked };
+    if (expired !== undefined) return { kind: 'too-short', expired: expired.grant.lock };
+    error ??= unreleased[0]?.error;
     if (error === undefined) throw new Error('Locks are missing for an unknown reason.');
-    return { kind: 'failed', error, left };
+    return { kind: 'failed', error };
   }
 
   return {
     attempt,
+    /** Whether any lock was granted, in this attempt or an earlier one. */
+    hasAcquired: (): boolean => hasAcquired,
     /** Whether it may hold locks that the next attempt gives back. */
     mayHold: () => unreleased.length + pending.size > 0,
     /** Settles what is unclear after the last attempt. */
-    end: async (): Promise<readonly Left[]> => (isAlone && pending.size > 0 ? giveBack([]) : []),
-    unanswered: (): readonly Intent[] => [...unclear, ...pending.values()],
+    end: async (): Promise<void> => (isAlone && pending.size > 0 ? giveBack([]) : undefined),
   };
 }
 
@@ -170,4 +184,73 @@ function inParts(paths: readonly LockPath[], pending: readonly LockPath[], block
   const held = new Set<string>(blocked?.conflicts.map(({ path }) => path) ?? paths.slice(0, 1));
   const first = new Set([...pending, ...paths.filter((path) => held.has(path))]);
   return [[...first], paths.filter((path) => !first.has(path))];
+}
+
+/** With `mayBeDone`, repeat the request with the same intent. */
+export type IntentResult =
+  /** `grantedAt`: the earliest time at which it can have been granted, by the clock of this machine. */
+  | { readonly kind: 'acquired'; readonly grant: Grant; readonly lock: AcquiredLock; readonly grantedAt: number }
+  | Exclude<AcquireLockResult, { readonly kind: 'acquired' }>;
+
+/** Requests single locks. Records each intent in the ledger before its request, and then the result. */
+export function createIntents({ client, clock, record }: Pick<LockContext, 'client' | 'clock' | 'record'>) {
+  const startedAt = clock();
+  /** The keys of this process, with the time at which each was first sent; undefined before that. */
+  const sentAt = new Map<string, number | undefined>();
+  let byService = false;
+  const now = (): string => new Date(client.serverNow()).toISOString();
+
+  /** Time of the first request, by the clock of the service, which a response shows; NaN if unknown. */
+  function firstSentAt({ key, at, byService }: Intent): () => number {
+    const here = sentAt.get(key);
+    if (here === undefined) return () => (byService ? Date.parse(at) : Number.NaN);
+    return () => client.serverNow() - (clock() - here);
+  }
+
+  /** A repeated request may return a lock that was granted to the first one. `acquired_at` shows whether it does. */
+  function earliestGrant(key: string, { acquired_at }: GrantedLock): number {
+    const first = sentAt.get(key) ?? clock();
+    const ageMs = client.serverNow() - Date.parse(acquired_at ?? '');
+    return Number.isNaN(ageMs) ? first : Math.max(first, clock() - Math.max(0, ageMs));
+  }
+
+  return {
+    create(path: LockPath, { service, workspace, step, type, ttl, note }: LockTerms): Intent {
+      const key = `${step}/${sentAt.size + 1}`;
+      const intent: Intent = {
+        ...{ kind: 'intent', service, workspace, path, step, key, type },
+        ...{ ttl: formatDuration(ttl), note, at: now(), byService },
+      };
+      sentAt.set(key, undefined);
+      record(intent);
+      return intent;
+    },
+
+    /** An unanswered request can be repeated with the same intent. */
+    async request(intent: Intent, within: CallLimits, line?: QueueWait): Promise<IntentResult> {
+      const { service, workspace, path, step, key, type, note } = intent;
+      // Another process may have sent the key of an intent in the ledger before.
+      const isRepeated = !sentAt.has(key) || sentAt.get(key) !== undefined;
+      if (!isRepeated) sentAt.set(key, clock());
+      const acquisition = await client.acquireLock(
+        {
+          ...{ workspace, path, type, ttl: parsedTtl(intent), note, idempotencyKey: key, line },
+          firstSentAt: isRepeated ? firstSentAt(intent) : undefined,
+        },
+        within,
+      );
+      byService ||= acquisition.kind === 'acquired' || acquisition.kind === 'held';
+      const ended = { service, workspace, path, key };
+      if (acquisition.kind === 'acquired') {
+        const { lock } = acquisition;
+        const waitedMs = Math.round(clock() - startedAt);
+        const grant: Grant = { kind: 'granted', ...ended, step, waitedMs, lock: grantedLock(lock), at: now() };
+        record(grant);
+        const waits = line !== undefined && line.seconds > 0;
+        return { kind: 'acquired', grant, lock, grantedAt: waits ? clock() : earliestGrant(key, lock) };
+      }
+      if (!acquisition.mayBeDone) record({ kind: 'ended', ...ended, at: now() });
+      return acquisition;
+    },
+  };
 }

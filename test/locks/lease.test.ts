@@ -6,7 +6,8 @@ import type { Conflict } from '../../src/client/post-lock.ts';
 import type { LockPath } from '../../src/interface/lock-path.ts';
 import { acquireLocks, notAcquiredText } from '../../src/locks/acquire.ts';
 import { type Entry, readEntry } from '../../src/locks/ledger/entry.ts';
-import { createLockSession, type SessionAcquireResult } from '../../src/locks/session.ts';
+import { historyOf, openHistory } from '../../src/locks/ledger/history.ts';
+import type { IntentResult } from '../../src/locks/path-by-path.ts';
 import { game, lockPath, ttl } from '../client/test-client.ts';
 import {
   conflictOf,
@@ -17,7 +18,7 @@ import {
   onlyInterface,
   place,
   refused,
-  sessionOf,
+  serviceOf,
   start,
   terms,
 } from './samples.ts';
@@ -56,11 +57,9 @@ async function requesting(
   const record = (...all: readonly Entry[]): void => void entries.push(...all);
   // A lease uses no other methods.
   const common = { ...time, client: client as Client, record };
-  const session = createLockSession(common);
   const result = await acquireLocks(
     {
       ...common,
-      session,
       terms: { ...terms, step },
       signal,
       withoutWait: { deadline: now + 150 * second },
@@ -128,9 +127,14 @@ test.each<[string, EndLeaseResult, number]>([
   ['nothing if its lease has ended', { kind: 'ended', released: [], lost: [] }, 0],
   ['a lease that could not be ended', { kind: 'failed', error: errorOf(refused(503)), mayBeDone: true }, 1],
 ])('a cancelled step leaves %s', async (_, end, count) => {
-  const { result } = await requesting(() => ({ ...blocked({}), mayBeDone: true }), 60, end, AbortSignal.abort());
+  const { result, entries } = await requesting(
+    () => ({ ...blocked({}), mayBeDone: true }),
+    60,
+    end,
+    AbortSignal.abort(),
+  );
   expect(result).toMatchObject({ kind: 'cancelled' });
-  expect(result.left).toHaveLength(count);
+  expect(historyOf(entries).leases).toHaveLength(count);
 });
 
 test.each(['release', 'response'])(
@@ -139,7 +143,7 @@ test.each(['release', 'response'])(
     const names = ['a', 'b', 'c'].map(lockPath);
     const error = errorOf({ kind: 'timeout', limitMs: second });
     const mine = new Set<string>();
-    const grantTo = (path: LockPath): SessionAcquireResult => {
+    const grantTo = (path: LockPath): IntentResult => {
       mine.add(path);
       return {
         kind: 'acquired',
@@ -152,7 +156,28 @@ test.each(['release', 'response'])(
     const heldAt: string[][] = [];
     let isOurs = false;
     let failures = 1;
-    const client: Pick<Client, 'serverNow' | 'isOurs' | 'putLease' | 'endLease'> = {
+    const service = serviceOf({
+      async acquire(path) {
+        if (path === 'b' && lost === 'response') {
+          mine.add(path);
+          return { kind: 'failed', error, mayBeDone: true };
+        }
+        if (path !== 'c') return grantTo(path);
+        isOurs = true;
+        return { kind: 'held', ...conflictOf('c', 1), path, mayBeDone: false };
+      },
+      async settle(path) {
+        if (failures-- > 0) return { kind: 'failed', error, mayBeDone: true };
+        return grantTo(path);
+      },
+      async release(path) {
+        if (lost === 'release' && failures-- > 0) return { kind: 'failed', error, mayBeDone: true };
+        mine.delete(path);
+        return { kind: 'released' };
+      },
+    });
+    const client: Partial<Client> = {
+      ...service,
       endLease: async () => ({ kind: 'ended', released: [], lost: [] }),
       serverNow: () => start,
       isOurs: () => isOurs,
@@ -163,31 +188,13 @@ test.each(['release', 'response'])(
         return mine.size > 0 ? blocked({}) : { kind: 'held', locks, items: [], lost: [] };
       },
     };
-    const session = sessionOf({
-      async acquire(path) {
-        if (path === 'b' && lost === 'response') {
-          mine.add(path);
-          return { kind: 'failed', error, mayBeDone: true };
-        }
-        if (path !== 'c') return grantTo(path);
-        isOurs = true;
-        return { kind: 'held', ...conflictOf('c', 1), path, mayBeDone: false };
-      },
-      async settle({ path }) {
-        if (failures-- > 0) return { kind: 'failed', error, mayBeDone: true };
-        return grantTo(path);
-      },
-      async release({ path }) {
-        if (lost === 'release' && failures-- > 0) return { kind: 'failed', error, mayBeDone: true };
-        mine.delete(path);
-        return { kind: 'released' };
-      },
-    });
     let now = start;
+    const history = openHistory();
     const result = await acquireLocks(
       {
         // A wait uses no other methods.
-        ...{ client: client as Client, session, terms, record: () => undefined, clock: () => now, random: () => 0.5 },
+        ...{ client: client as Client, terms, clock: () => now, random: () => 0.5 },
+        record: (...entries) => history.add(entries),
         async sleep(ms) {
           now += ms;
         },
@@ -199,7 +206,9 @@ test.each(['release', 'response'])(
       { wait: { seconds: 60 }, urgency: 3 },
     );
     expect(heldAt).toEqual([[], []]);
-    expect(result).toMatchObject({ kind: 'acquired', left: [] });
+    expect(result.kind).toBe('acquired');
+    expect(history.read().held.filter(({ grant }) => grant.lock.lease === undefined)).toEqual([]);
+    expect(history.read().unanswered).toEqual([]);
   },
 );
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Client } from '../../src/client/client.ts';
 import type { KnownLock } from '../../src/client/known-lock.ts';
 import type { Entry } from '../../src/locks/ledger/entry.ts';
-import { releaseTarget } from '../../src/locks/session.ts';
+import { releaseTarget } from '../../src/locks/release.ts';
 import { game, hero } from '../client/test-client.ts';
 import { end, errorOf, iso, knownLock, place, start } from './samples.ts';
 

@@ -1,6 +1,9 @@
 import { expect, test, vi } from 'vitest';
+import type { Client } from '../../src/client/client.ts';
 import { steadyClock } from '../../src/client/time.ts';
-import { cleanupLimits } from '../../src/locks/rollback.ts';
+import { cleanupLimits, rollBack } from '../../src/locks/release.ts';
+import { lockPath } from '../client/test-client.ts';
+import { end, errorOf, grantOf, knownLock } from './samples.ts';
 
 test('all cleanups of a cancelled step share 3.5 s, and those of other steps have their own', () => {
   vi.useFakeTimers();
@@ -30,4 +33,34 @@ test('the time of a cleanup is short only after a cancellation', () => {
   } finally {
     vi.useRealTimers();
   }
+});
+
+test('does not repeat a release that may have been done, if the lock cannot be distinguished from a later one', async () => {
+  const events: string[] = [];
+  let areListed = true;
+  const error = errorOf({ kind: 'timeout', limitMs: 1_000 });
+  const client: Partial<Client> = {
+    serverNow: () => Date.parse(end) - 60_000,
+    async listLocks() {
+      events.push('look');
+      const items = areListed ? [knownLock('a')] : [];
+      return { items, incomplete: areListed ? undefined : 'The service is down.' };
+    },
+    async releaseLock() {
+      events.push('send');
+      areListed = false;
+      return { kind: 'failed', error, mayBeDone: true };
+    },
+  };
+  const context = {
+    // A rollback sends no other requests.
+    ...{ client: client as Client, record: () => undefined, signal: new AbortController().signal },
+    ...{ clock: () => 0, sleep: async () => undefined, random: () => 0.5 },
+  };
+  const grant = grantOf('a', { lock: { path: lockPath('a'), type: 'exclusive', expires_at: end } });
+  const left = await rollBack(context, [{ grant }], { deadline: 1 });
+  expect(left).toEqual([{ grant, error, mayBeReleased: true }]);
+  areListed = true;
+  expect(await rollBack(context, left, { deadline: 1 })).toEqual([{ grant, error: undefined }]);
+  expect(events).toEqual(['look', 'send', 'look', 'look']);
 });

@@ -1,13 +1,13 @@
 import type { Client } from '../../src/client/client.ts';
 import type { KnownLock } from '../../src/client/known-lock.ts';
-import type { Conflict } from '../../src/client/post-lock.ts';
+import type { AcquireLockResult, Conflict } from '../../src/client/post-lock.ts';
 import type { QueueWait } from '../../src/client/queue.ts';
+import type { ReleaseLockResult } from '../../src/client/release-lock.ts';
 import type { CallLimits } from '../../src/client/request.ts';
 import { type Refused, type RequestFailure, ServiceError } from '../../src/client/service-error.ts';
 import type { LockPath } from '../../src/interface/lock-path.ts';
-import type { LockTerms } from '../../src/locks/context.ts';
 import type { Grant, GrantedLock, Intent } from '../../src/locks/ledger/entry.ts';
-import type { LockSession, SessionAcquireResult } from '../../src/locks/session.ts';
+import type { IntentResult, LockTerms } from '../../src/locks/path-by-path.ts';
 import { game, lockPath, ttl } from '../client/test-client.ts';
 
 /** The service and workspace of the locks in these tests, and the start and end of their lifetime. */
@@ -49,44 +49,37 @@ export const intentOf = (path: string, more: Partial<Intent> = {}): Intent => ({
   ...more,
 });
 
-interface SessionParts extends Pick<LockSession, 'release'> {
-  readonly acquire: (path: LockPath) => Promise<SessionAcquireResult>;
-  readonly settle: (intent: Intent) => Promise<SessionAcquireResult>;
-  readonly waitInLine?: (request: WaitingRequest) => Promise<SessionAcquireResult>;
+interface RequestResults {
+  readonly acquire: (path: LockPath) => Promise<IntentResult>;
+  readonly settle: (path: LockPath) => Promise<IntentResult>;
+  readonly waitInLine?: (request: WaitingRequest) => Promise<IntentResult>;
+  readonly release: (path: LockPath, within: CallLimits) => Promise<ReleaseLockResult>;
 }
 
 /** A request that waits in line, and its limits. */
 export interface WaitingRequest extends QueueWait, CallLimits {
   readonly path: LockPath;
-  readonly intent: Intent;
+  readonly key: string;
 }
 
 /**
- * A session that answers requests that wait with `waitInLine`, other first requests for a lock with `acquire`, and their
- * repetitions with `settle`.
+ * A service without leases that answers requests that wait with `waitInLine`, other first requests for a lock with
+ * `acquire`, and their repetitions with `settle`. All its locks have ids.
  */
-export function sessionOf({ acquire, settle, waitInLine, release }: SessionParts): LockSession {
-  const unsent = new Map<Intent, LockPath>();
-  let intents = 0;
-  return {
-    intend(path) {
-      intents += 1;
-      const intent = intentOf(path, { key: `${path} ${intents}` });
-      unsent.set(intent, path);
-      return intent;
-    },
-    acquire(intent, within, line) {
-      if (line !== undefined && line.seconds > 0 && waitInLine !== undefined) {
-        unsent.delete(intent);
-        return waitInLine({ path: lockPath(intent.path), intent, ...line, ...within });
-      }
-      const path = unsent.get(intent);
-      if (!unsent.delete(intent) || path === undefined) return settle(intent);
-      return acquire(path);
-    },
-    release,
-  };
-}
+export const serviceOf = ({ acquire, settle, waitInLine, release }: RequestResults) => ({
+  ...onlyInterface,
+  async acquireLock(
+    { path, line, idempotencyKey: key, firstSentAt }: Parameters<Client['acquireLock']>[0],
+    within: CallLimits,
+  ): Promise<AcquireLockResult> {
+    const result = await (line !== undefined && line.seconds > 0 && waitInLine !== undefined
+      ? waitInLine({ path, key, ...line, ...within })
+      : (firstSentAt === undefined ? acquire : settle)(path));
+    if (result.kind !== 'acquired') return result;
+    return { kind: 'acquired', lock: { ...knownLock(path), id: `lock_${path}`, ...result.grant.lock } };
+  },
+  releaseLock: ({ path }: Parameters<Client['releaseLock']>[0], within: CallLimits) => release(path, within),
+});
 
 /** The grant for the same step. */
 export const grantOf = (path: string, more: Partial<Grant> = {}): Grant => ({

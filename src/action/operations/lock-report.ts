@@ -63,6 +63,7 @@ export function notAcquiredOutcome(
   context: Context,
   { wait }: TaskOf<'lock'>,
   result: Exclude<Acquisition, { kind: 'acquired' }>,
+  isAllReleased: boolean,
 ): Outcome {
   const outputs: Outputs = { ...noLocks, waited_seconds: String(Math.floor(result.waitedMs / 1_000)) };
   const text = notAcquiredText(result, wait, context.client.serverNow(), (option) => `\`${option}\``);
@@ -72,10 +73,8 @@ export function notAcquiredOutcome(
       const known = { ...outputs, status: 'held', holder: conflicts[0].holder?.owner ?? '' };
       return failed(known, text, holderTable(conflicts));
     }
-    case 'cancelled': {
-      const isAll = result.left.length + result.unanswered.length === 0;
-      return failed(outputs, cancelText(context.signal.reason, isAll));
-    }
+    case 'cancelled':
+      return failed(outputs, cancelText(context.signal.reason, isAllReleased));
     case 'too-short':
       return failed(outputs, text);
     case 'failed': {
@@ -100,10 +99,10 @@ const outdatedAnnotations = (
   }));
 
 /** Why the step was cancelled: by the runner, or because its ledger cannot be written. */
-function cancelText(reason: unknown, isAll: boolean): string {
-  const rest = isAll
+function cancelText(reason: unknown, isAllReleased: boolean): string {
+  const rest = isAllReleased
     ? 'It released all locks that it had acquired.'
-    : 'Some of its locks could not be released in time: the post-step tries again.';
+    : 'The post-step releases what may be left of its locks.';
   return reason instanceof LedgerFailure
     ? `The ledger of this job's locks could not be written (${reason.message}), so they could not be released for certain after a kill, and the step ended. ${rest} Make sure that the runner's temporary folder is writable and has free space.`
     : `The step was cancelled. ${rest}`;

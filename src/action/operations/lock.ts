@@ -4,10 +4,10 @@ import { errorMessage, formatNumber, joinFirst, pluralize } from '../../interfac
 import { byPath, maxNamedPaths } from '../../interface/lock-path.ts';
 import { acquireLocks } from '../../locks/acquire.ts';
 import type { Entry, Grant } from '../../locks/ledger/entry.ts';
+import { type History, openHistory } from '../../locks/ledger/history.ts';
 import { locksFile, type Recorder } from '../../locks/ledger/ledger.ts';
 import { type Blocked, unansweredText } from '../../locks/messages.ts';
-import { rollBack } from '../../locks/rollback.ts';
-import { createLockSession } from '../../locks/session.ts';
+import { rollBack } from '../../locks/release.ts';
 import { InputError, minSecretLength } from '../inputs/table.ts';
 import type { TaskOf } from '../inputs/task.ts';
 import { resolvePaths } from '../paths/resolve-paths.ts';
@@ -22,7 +22,8 @@ import { acquiredOutcome, alreadyHeldOutcome, LedgerFailure, notAcquiredOutcome 
 /** Locks all paths, or any N of them, or none. Waits up to `wait` while others hold them. */
 export async function lock(given: Context, task: TaskOf<'lock'>, renewer?: Renewer): Promise<Outcome> {
   const step = randomUuid();
-  const context = { ...given, record: createStepRecorder(given) };
+  const history = openHistory();
+  const context = { ...given, record: createStepRecorder(given, history.add) };
   const { client, clock, signal, connection, record, runner, saveState, log } = context;
   const { workspace, type, ttl, autoRelease } = task;
   const job = { service: connection.baseUrl, workspace, step };
@@ -36,8 +37,8 @@ export async function lock(given: Context, task: TaskOf<'lock'>, renewer?: Renew
   const pool = task.from.kind === 'pool' ? task.from : undefined;
   let own = await findAlreadyHeld(context, workspace, paths);
   const ownPaths = new Set(own.map(({ ours }) => ours.grant.path));
-  const others = paths.filter((path) => !ownPaths.has(path));
-  let inVain = pool === undefined && others.length < wanted;
+  const free = paths.filter((path) => !ownPaths.has(path));
+  let inVain = pool === undefined && free.length < wanted;
   if (inVain) return alreadyHeldOutcome(own);
 
   /** A parallel step may have locked a path meanwhile. The service names only the items of a pool that are not free. */
@@ -49,25 +50,29 @@ export async function lock(given: Context, task: TaskOf<'lock'>, renewer?: Renew
     inVain = needed.length - own.length < (pool === undefined ? wanted : 1);
     return inVain;
   }
-  const session = createLockSession(context);
-  const terms = { ...job, type, ttl };
-  const acquire = { ...context, session, terms, withoutWait: defaultLimits(context), isInVain };
-  const result = await acquireLocks(acquire, { paths: others, pool, count: wanted }, task);
+  const acquire = { ...context, terms: { ...job, type, ttl }, withoutWait: defaultLimits(context), isInVain };
+  let result = await acquireLocks(acquire, { paths: free, pool, count: wanted }, task);
+  if (result.kind === 'acquired') record({ kind: 'acquired', ...job, at: now() });
+  if (result.kind === 'acquired' && signal.aborted) {
+    const acquired = result.grants.map((grant) => ({ grant }));
+    await rollBack(context, acquired);
+    result = { ...result, kind: 'cancelled' };
+  }
+  const { held, unanswered, leases } = history.read();
   // The post-step does not settle them if the locks outlive the job.
   const report = autoRelease ? log.line : log.warn;
-  for (const intent of result.unanswered) report(unansweredText(intent));
+  for (const intent of unanswered) report(unansweredText(intent));
   if (result.kind === 'held' && inVain) return alreadyHeldOutcome(own);
-  if (result.kind !== 'acquired') return notAcquiredOutcome(context, task, result);
-  record({ kind: 'acquired', ...job, at: now() });
-  if (signal.aborted) {
-    const left = await rollBack(acquire, result.grants);
-    return notAcquiredOutcome(context, task, { ...result, kind: 'cancelled', left });
-  }
+  const isAll = held.length + unanswered.length + leases.length === 0;
+  if (result.kind !== 'acquired') return notAcquiredOutcome(context, task, result, isAll);
 
-  for (const { grant, error } of autoRelease ? [] : result.left) {
-    const which = grant === undefined ? 'A lock' : `The lock on ${grant.path}`;
-    const text = `${which} that is not in the outputs may stay until its \`ttl\` expires: it could not be released.`;
-    log.warn(error === undefined ? text : `${text} ${error.message}`);
+  const kept = new Set(result.grants.flatMap(({ key, lock }) => [key, lock.lease]));
+  const others = held
+    .filter(({ grant, grantedAgain }) => !kept.has(grant.key) && !grantedAgain)
+    .map(({ grant }) => `The lock on ${grant.path}`);
+  if (leases.some(({ lease }) => !kept.has(lease))) others.push('A lock');
+  for (const which of autoRelease ? [] : others) {
+    log.warn(`${which} that is not in the outputs may stay until its \`ttl\` expires: it could not be released.`);
   }
   maskSecrets(context, result.items);
   const sorted = result.grants.toSorted(byPath);
@@ -106,9 +111,10 @@ function saveStep({ client, record, saveState, signal, log }: Context, step: str
 }
 
 /** Ends a step whose ledger cannot be written. Without a saved request, the post-step needs none in the ledger. */
-function createStepRecorder({ ledger, saveState, cancel }: Context): Recorder {
+function createStepRecorder({ ledger, saveState, cancel }: Context, remember: History['add']): Recorder {
   let hasRequested = false;
   return (...entries) => {
+    remember(entries);
     try {
       ledger.append(...entries);
     } catch (error) {

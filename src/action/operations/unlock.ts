@@ -4,11 +4,10 @@ import { isUnreadable, type LookupResult, listOnPaths, lookupIn } from '../../cl
 import { type ServiceError, withRequest } from '../../client/service-error.ts';
 import { pluralize } from '../../interface/format.ts';
 import { byPath, type LockPath } from '../../interface/lock-path.ts';
-import { endWholeLease } from '../../locks/end-lease.ts';
 import type { JobLocks } from '../../locks/ledger/history.ts';
 import { heldText, lossText } from '../../locks/messages.ts';
 import type { OurLock } from '../../locks/ownership.ts';
-import { type ReleaseResult, releaseTarget } from '../../locks/session.ts';
+import { endWholeLease, type ReleaseResult, releaseTarget } from '../../locks/release.ts';
 import { InputError } from '../inputs/table.ts';
 import type { TaskOf } from '../inputs/task.ts';
 import { resolvePaths } from '../paths/resolve-paths.ts';

@@ -1,21 +1,99 @@
 import type { CallLimits } from '../../client/request.ts';
 import { knowsNoRoute, ServiceError } from '../../client/service-error.ts';
 import { backoff, sleep, steadyClock } from '../../client/time.ts';
+import { pluralize } from '../../interface/format.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
-import type { LockContext } from '../../locks/context.ts';
-import { endLease, endsInLease } from '../../locks/end-lease.ts';
 import type { Entry, Grant, Intent, LeaseIntent } from '../../locks/ledger/entry.ts';
 import { historyOf, type JobLock } from '../../locks/ledger/history.ts';
-import { type Ledger, marksIn, type Recorder } from '../../locks/ledger/ledger.ts';
-import { cleanupLimits } from '../../locks/rollback.ts';
-import { createLockSession } from '../../locks/session.ts';
+import { createRecorder, type Ledger, ledgerFile, marksIn, openLedger, parseLines } from '../../locks/ledger/ledger.ts';
+import { cancelledText } from '../../locks/messages.ts';
+import { createIntents } from '../../locks/path-by-path.ts';
+import { cleanupLimits, endLease, endsInLease, type LockContext, releaseTarget } from '../../locks/release.ts';
 import { createReader, type RawInputs } from '../inputs/table.ts';
-import { readConnection } from '../inputs/task.ts';
+import { type ConnectionInputs, readConnection } from '../inputs/task.ts';
+import { endMain, stopRenewal } from '../renewal/processes.ts';
 import { errorText } from '../report/outcome.ts';
 import type { Reporter } from '../report/reporter.ts';
-import type { PathResult } from '../report/results.ts';
-import { connect } from '../step/context.ts';
+import { joinSome, type PathResult, resultsOutcome } from '../report/results.ts';
+import { connect, type StateName } from '../step/context.ts';
+import { cancellation, readRunner } from '../step/runner.ts';
+import { chartOf } from './chart.ts';
 import { type LockEnd, resultOf, unansweredResult } from './results.ts';
+
+/**
+ * Releases the remaining locks of a step according to the ledger, and reports on all its locks. The task itself is not
+ * read from the inputs: the runner evaluates their expressions again, and the values may have changed. `state` is what
+ * the step has saved; empty if nothing.
+ */
+export async function releaseStep(
+  step: string,
+  state: (name: StateName) => string,
+  raw: RawInputs,
+  reporter: Reporter,
+): Promise<void> {
+  const { log, redact } = reporter;
+  const cancelled = cancellation().signal;
+  const { temporaryFolder, origin } = readRunner(process.env);
+  const ledger = openLedger(ledgerFile(temporaryFolder));
+  const ending = { ledger, clock: steadyClock, sleep };
+  await endMain(ending, state('main'));
+  // Renewal stops before any release, so that no lock is renewed after its release.
+  await stopRenewal(ending, step, state('renewer'), cancelled);
+  const saved = parseLines(state('locks'));
+  const candidates = readCandidates(ledger, step, saved, state('requested') !== '');
+
+  if (saved.some((entry) => entry.kind === 'acquired' && entry.outlivesJob)) {
+    log.line('The locks of this step outlive the job: `auto-release` is false.');
+    return;
+  }
+  if (candidates.ledgerError !== undefined) log.warn(candidates.ledgerError);
+  const nothing = candidates.held.length + candidates.unanswered.length === 0 && candidates.lease === undefined;
+  if (nothing && saved.length === 0) {
+    if (candidates.ledgerError === undefined) log.line(nothingLeft);
+    return;
+  }
+
+  // For the post-steps of the job's earlier steps, which may know the same locks.
+  const record = createRecorder(ledger, { warn: log.debug });
+  const reader = createReader(raw);
+  const connection = readConnection(reader, process.env);
+  const client =
+    connection &&
+    connect(withShortAttempts(connection), origin, reporter, {
+      marks: marksIn(ledger, record, connection.baseUrl),
+    });
+  const now = (): number => client?.serverNow() ?? Date.now();
+  const within = { ...cleanupLimits(steadyClock, timeLimitMs, cancelled), isLastChance: true };
+  const settle = client && createSettling({ client, record, service: connection.baseUrl, within, candidates });
+  const problem = reader.problems.join(' ');
+  const results = await settleAll(candidates, async (one) =>
+    settle === undefined ? unsettledResults(one, problem, candidates, now()) : settle(one),
+  );
+  const released = results.filter(({ result }) => result === 'released').length;
+  const begin = `Released ${pluralize(released, 'lock')} at the end of the job`;
+  const outcome = resultsOutcome(results, { main: 'released', begin, now: now() });
+  const cancellations = candidates.entries.filter((entry) => entry.kind === 'run-cancelled');
+  await reporter.finish(
+    'Workspace: locks at the end of the job',
+    {
+      ...outcome,
+      ...lossesOf(outcome, state('on-lost'), cancelledText(cancellations.find((entry) => entry.step === step))),
+      ...(results.length === 0 && { sentence: nothingLeft }),
+      chart: chartOf(candidates.entries, { step, results, now: now(), redact }),
+    },
+    // The step itself has rejected an invalid `summary`. Here it means the default.
+    reader.read('summary') !== false,
+  );
+}
+
+const nothingLeft = 'Nothing was left to release at the end of the job.';
+
+/** Lost locks fail the job, or are one warning. `onLost` was saved with the id of the step. */
+function lossesOf({ failures, warnings }: ReturnType<typeof resultsOutcome>, onLost: string, cancelled: string) {
+  if (failures.length === 0) return {};
+  if (onLost === 'warn') return { failures: [], warnings: [joinSome(failures), ...warnings] };
+  return onLost === 'cancel' ? { failures: [...failures, cancelled] } : {};
+}
 
 type ReleaseCandidates = ReturnType<typeof readCandidates>;
 
@@ -65,38 +143,21 @@ const timeLimitMs = 45_000;
 /** Attempts are short, and as many as fit: a network that is down may come back. */
 const maxRequestTimeout = { seconds: 10 };
 
-interface ReleaseOptions {
-  readonly raw: RawInputs;
-  readonly reporter: Reporter;
-  readonly origin: string | undefined;
-  readonly ledger: Ledger;
-  readonly record: Recorder;
-  readonly cancelled: AbortSignal;
-}
+const withShortAttempts = (connection: ConnectionInputs): ConnectionInputs => ({
+  ...connection,
+  retries: Number.POSITIVE_INFINITY,
+  requestTimeout: { seconds: Math.min(connection.requestTimeout.seconds, maxRequestTimeout.seconds) },
+});
 
 /**
  * Releases what is provably ours. Paths do not wait for each other. An unanswered request waits for the release of the
  * same path, or it would only find our own lock.
  */
-export async function releaseAll(
+async function settleAll(
   candidates: ReleaseCandidates,
-  { raw, reporter, origin, ledger, record, cancelled }: ReleaseOptions,
-): Promise<{ readonly results: readonly PathResult[]; readonly now: number }> {
-  const all = unsettledIn(candidates);
-  const reader = createReader(raw);
-  const connection = readConnection(reader, process.env);
-  if (connection === undefined) {
-    const [reason, now] = [reader.problems.join(' '), Date.now()];
-    const resultFor = (lock: JobLock, end: LockEnd) => resultOf(lock, end, candidates, now);
-    return { results: all.flatMap((one) => unsettledResults(one, reason, resultFor)), now };
-  }
-  const { baseUrl: service, requestTimeout } = connection;
-  const seconds = Math.min(requestTimeout.seconds, maxRequestTimeout.seconds);
-  const limits = { retries: Number.POSITIVE_INFINITY, requestTimeout: { seconds } };
-  const client = connect({ ...connection, ...limits }, origin, reporter, { marks: marksIn(ledger, record, service) });
-  const within = { ...cleanupLimits(steadyClock, timeLimitMs, cancelled), isLastChance: true };
-  const settle = createSettling({ client, record, service, within, candidates });
-  const byPath = Map.groupBy(all, ({ about }) => about.path);
+  settle: (one: Unsettled) => Promise<readonly PathResult[]>,
+): Promise<readonly PathResult[]> {
+  const byPath = Map.groupBy(unsettledIn(candidates), ({ about }) => about.path);
   const results = await Promise.all(
     Array.from(byPath.values(), async (onPath) => {
       const settled: PathResult[] = [];
@@ -104,7 +165,7 @@ export async function releaseAll(
       return settled;
     }),
   );
-  return { results: results.flat(), now: client.serverNow() };
+  return results.flat();
 }
 
 /** Something to settle at the end of the step: a lock, a lease with its known locks, or an unanswered request. */
@@ -128,11 +189,12 @@ function unsettledIn({ held, unanswered, lease }: ReleaseCandidates): readonly U
 const unsettledResults = (
   { about, held }: Unsettled,
   reason: string,
-  resultFor: (lock: JobLock, end: LockEnd) => PathResult,
+  candidates: ReleaseCandidates,
+  now: number,
 ): readonly PathResult[] =>
   held.length === 0 && about.kind !== 'granted'
     ? [unansweredResult(about, reason)]
-    : held.map((lock) => resultFor(lock, { kind: 'failed', reason }));
+    : held.map((lock) => resultOf(lock, { kind: 'failed', reason }, candidates, now));
 
 interface SettlingContext extends Pick<LockContext, 'client' | 'record'> {
   /** The current service. Its token must not be sent to another one. */
@@ -143,18 +205,21 @@ interface SettlingContext extends Pick<LockContext, 'client' | 'record'> {
 
 /** Returns a function that releases what is unsettled, and returns the results. */
 function createSettling({ client, record, service, within, candidates }: SettlingContext) {
-  const session = createLockSession({ client, record, clock: steadyClock, sleep, random: Math.random });
+  const context = { client, record, clock: steadyClock, sleep, random: Math.random };
+  const intents = createIntents(context);
   const resultFor = (lock: JobLock, end: LockEnd) => resultOf(lock, end, candidates, client.serverNow());
+  const failed = (one: Unsettled, reason: string) => unsettledResults(one, reason, candidates, client.serverNow());
 
   async function release(lock: JobLock, reported = lock): Promise<PathResult> {
-    const { grant, grantedAgain = false, mayBeReleased } = lock;
-    const end = await session.release(grant, within, mayBeReleased || grantedAgain);
+    const { grant, grantedAgain = false } = lock;
+    const mayBeReleased = lock.mayBeReleased || grantedAgain;
+    const end = await releaseTarget(context, { ...grant, grant, mayBeReleased }, within);
     return resultFor(reported, end.kind === 'failed' ? { ...end, reason: end.error.message } : end);
   }
 
   /** Repeats the request of an intent until it is answered, and then releases its lock. */
   async function settleIntent(intent: Intent): Promise<readonly PathResult[]> {
-    const acquired = await session.acquire(intent, within);
+    const acquired = await intents.request(intent, within);
     if (acquired.kind === 'held' && !acquired.mayBeDone) return [];
     if (acquired.kind !== 'acquired') return [unansweredResult(intent, acquired.error.message)];
     const { grant } = acquired;
@@ -194,7 +259,7 @@ function createSettling({ client, record, service, within, candidates }: Settlin
   /** The service decides what happened to the locks of the lease, whatever the ledger has. */
   async function settleLease(lease: LeaseIntent, held: readonly JobLock[]): Promise<readonly PathResult[]> {
     const end = await endLeaseInTime(lease, held.length > 0);
-    if (end.kind !== 'ended') return unsettledResults({ about: lease, held }, end.error.message, resultFor);
+    if (end.kind !== 'ended') return failed({ about: lease, held }, end.error.message);
     const endOf = endsInLease(end);
     const known = new Set(held.map(({ grant }) => grant.path));
     // The response that granted them was lost, or the ledger was: only then did the job rely on them.
@@ -210,7 +275,7 @@ function createSettling({ client, record, service, within, candidates }: Settlin
     const { about, held } = one;
     if (about.service !== service) {
       const reason = `It is on ${about.service}, and \`base-url\` (or WORKSPACE_BASE_URL) now points to ${service}.`;
-      return unsettledResults(one, reason, resultFor);
+      return failed(one, reason);
     }
     try {
       if (about.kind === 'intent') return await settleIntent(about);
@@ -218,7 +283,7 @@ function createSettling({ client, record, service, within, candidates }: Settlin
       return await Promise.all(held.map((lock) => release(lock)));
     } catch (error) {
       // A bug that affects one lock must not prevent the release of the others.
-      return unsettledResults(one, errorText(error), resultFor);
+      return failed(one, errorText(error));
     }
   };
 }

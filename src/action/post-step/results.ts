@@ -7,7 +7,7 @@ import type { Grant, LeaseIntent } from '../../locks/ledger/entry.ts';
 import type { JobLock } from '../../locks/ledger/history.ts';
 import { heldText, lossText, pastMoment, unansweredText } from '../../locks/messages.ts';
 import { mayHaveExpired } from '../../locks/ownership.ts';
-import type { ReleaseResult } from '../../locks/session.ts';
+import type { ReleaseResult } from '../../locks/release.ts';
 import type { PathResult } from '../report/results.ts';
 
 /** The result of the release of a lock, or the reason why there was none. */

@@ -33,7 +33,6 @@ type EntryOf<Kind extends Entry['kind']> = Extract<Entry, { readonly kind: Kind 
 export type Intent = EntryOf<'intent'>;
 export type Grant = EntryOf<'granted'>;
 export type Loss = EntryOf<'lost'>;
-export type RunCancelled = EntryOf<'run-cancelled'>;
 export type LeaseIntent = EntryOf<'lease'>;
 
 /** The ETag is as the service sent it, with quotes. */

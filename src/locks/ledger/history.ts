@@ -96,6 +96,8 @@ interface Granted extends JobLock {
   readonly releases: number;
 }
 
+export type History = ReturnType<typeof openHistory>;
+
 /** The results of all requests of a job's steps, which grow with the ledger. */
 export function openHistory() {
   const unanswered = new Map<string, Intent>();

@@ -5,8 +5,8 @@ import { type AcquiredLock, conditionOf, isSameLock } from '../../client/known-l
 import type { CallLimits } from '../../client/request.ts';
 import { formatDuration, type Ttl } from '../../interface/duration.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
-import type { LockContext } from '../context.ts';
 import type { Entry, Grant } from '../ledger/entry.ts';
+import type { LockContext } from '../release.ts';
 import type { Schedule } from './schedule.ts';
 
 /** The locks of a step, and what their renewal needs. */

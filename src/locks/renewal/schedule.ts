@@ -1,8 +1,8 @@
 import type { Client } from '../../client/client.ts';
 import { withJitter } from '../../client/time.ts';
 import type { Ttl } from '../../interface/duration.ts';
-import type { LockContext } from '../context.ts';
 import { type Grant, lifetimeMs } from '../ledger/entry.ts';
+import type { LockContext } from '../release.ts';
 
 interface ScheduleContext extends Pick<LockContext, 'clock' | 'random'> {
   readonly client: Pick<Client, 'serverNow'>;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { resolveFromLedger, unlockResult } from '../../../src/action/operations/unlock.ts';
 import type { JobLocks } from '../../../src/locks/ledger/history.ts';
-import type { ReleaseResult } from '../../../src/locks/session.ts';
+import type { ReleaseResult } from '../../../src/locks/release.ts';
 import { hero as path } from '../../client/test-client.ts';
 import { grantOf, start } from '../../locks/samples.ts';
 
