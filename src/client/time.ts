@@ -97,24 +97,13 @@ export function startTimeLimit(ms: number, outer: readonly AbortSignal[]) {
   };
 }
 
-/** Returns early, without an error, when the signal is aborted. */
+/** Returns early, without an error, when the signal is aborted. Does not load `node:timers/promises`, which takes long. */
 export async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   for (let left = ms; left > 0 && signal?.aborted !== true; left -= maxTimerMs) {
-    await pause(Math.min(left, maxTimerMs), signal);
+    const limit = startTimeLimit(left, signal ? [signal] : []);
+    await new Promise((resolve) => limit.signal.addEventListener('abort', resolve, { once: true }));
+    limit.stop();
   }
-}
-
-/** As `node:timers/promises` does, which takes as long to load as a chunk of the action. */
-function pause(ms: number, signal?: AbortSignal): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const end = (): void => {
-    clearTimeout(timer);
-    signal?.removeEventListener('abort', end);
-    resolve();
-  };
-  const timer = setTimeout(end, ms);
-  signal?.addEventListener('abort', end, { once: true });
-  return promise;
 }
 
 const firstBackoffMs = 500;
