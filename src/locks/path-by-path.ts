@@ -8,7 +8,7 @@ import type { CallLimits } from '../client/request.ts';
 import type { ServiceError } from '../client/service-error.ts';
 import { formatDuration, type Ttl } from '../interface/duration.ts';
 import type { LockPath } from '../interface/lock-path.ts';
-import { type Grant, type GrantedLock, grantedLock, type Intent, lifetimeMs, parsedTtl } from './ledger/entry.ts';
+import { type Grant, grantedLock, type Intent, lifetimeMs, parsedTtl } from './ledger/entry.ts';
 import type { Blocked } from './messages.ts';
 import {
   cleanupLimits,
@@ -208,7 +208,7 @@ export function createIntents({ client, clock, record }: Pick<LockContext, 'clie
   }
 
   /** A repeated request may return a lock that was granted to the first one. `acquired_at` shows whether it does. */
-  function earliestGrant(key: string, { acquired_at }: GrantedLock): number {
+  function earliestGrant(key: string, { acquired_at }: AcquiredLock): number {
     const first = sentAt.get(key) ?? clock();
     const ageMs = client.serverNow() - Date.parse(acquired_at ?? '');
     return Number.isNaN(ageMs) ? first : Math.max(first, clock() - Math.max(0, ageMs));

@@ -1,9 +1,10 @@
 import { expect, test, vi } from 'vitest';
+import { createCommandSession } from '../../src/cli/session.ts';
 import type { Client } from '../../src/client/client.ts';
 import { steadyClock } from '../../src/client/time.ts';
 import { cleanupLimits, rollBack } from '../../src/locks/release.ts';
 import { lockPath } from '../client/test-client.ts';
-import { end, errorOf, grantOf, knownLock } from './samples.ts';
+import { end, errorOf, grantOf, iso, knownLock, lockOf, place, start, terms } from './samples.ts';
 
 test('all cleanups of a cancelled step share 3.5 s, and those of other steps have their own', () => {
   vi.useFakeTimers();
@@ -63,4 +64,27 @@ test('does not repeat a release that may have been done, if the lock cannot be d
   areListed = true;
   expect(await rollBack(context, left, { deadline: 1 })).toEqual([{ grant, error: undefined }]);
   expect(events).toEqual(['look', 'send', 'look', 'look']);
+});
+
+test('a command reports a lock that it cannot release because nothing identifies it', async () => {
+  const client: Partial<Client> = {
+    serverNow: () => start,
+    listLocks: async () => ({ items: [knownLock('a')], incomplete: undefined }),
+  };
+  const reported: string[] = [];
+  const session = createCommandSession(
+    {
+      // The release of such a lock uses no other methods.
+      client: client as Client,
+      ...place,
+      interrupted: new AbortController().signal,
+      report: (line) => reported.push(line),
+      within: () => ({ deadline: Number.POSITIVE_INFINITY }),
+    },
+    terms.ttl,
+  );
+  // It may have expired by now.
+  session.ledger.record(grantOf('a', { lock: lockOf('a', { expires_at: iso(1_000) }) }));
+  expect(await session.releaseAll(1_000)).toBe(false);
+  expect(reported).toEqual([expect.stringMatching(/^Could not release the lock on a: The service gave no id or ETag/)]);
 });
