@@ -41,32 +41,25 @@ export function createCommandSession(remote: RemoteService, ttl: Ttl, note?: str
     return left.length;
   }
 
-  /** Ends leases that may have been granted without a response. Reports those that may stay, and returns their number. */
-  async function endUnanswered(maxMs: number): Promise<number> {
-    const { leases, held } = ledger.read();
-    const granted = new Set(held.map(({ grant }) => grant.lock.lease));
-    const limits = cleanupLimits(steadyClock, maxMs, interrupted);
-    let left = 0;
-    for (const intent of leases.filter(({ lease }) => !granted.has(lease))) {
-      const end = await endLease(settling, intent, limits);
-      // A service that knows only the interface has granted none.
-      if (end.kind === 'ended' || (knowsNoRoute(end.error) && !client.isOurs())) continue;
-      left += 1;
-      report(`Locks may have been acquired (${intent.path}): ${end.error.message}`);
-    }
-    return left;
-  }
-
   return {
     step,
     ledger,
     context: { ...settling, terms, log: { line: report } },
-    /** Returns whether nothing is left. Also reports locks that unanswered requests may have left. */
+    /** Also ends leases and reports requests that may have been granted without a response. Returns whether nothing is left. */
     async releaseAll(maxMs: number): Promise<boolean> {
-      const left = (await release(maxMs)) + (await endUnanswered(maxMs));
-      const { unanswered } = ledger.read();
+      let left = await release(maxMs);
+      const { leases, held, unanswered } = ledger.read();
+      const granted = new Set(held.map(({ grant }) => grant.lock.lease));
+      const limits = cleanupLimits(steadyClock, maxMs, interrupted);
+      for (const intent of leases.filter(({ lease }) => !granted.has(lease))) {
+        const end = await endLease(settling, intent, limits);
+        // A service that knows only the interface has granted none.
+        if (end.kind === 'ended' || (knowsNoRoute(end.error) && !client.isOurs())) continue;
+        left += 1;
+        report(`Locks may have been acquired (${intent.path}): ${end.error.message}`);
+      }
       for (const intent of unanswered) report(unansweredText(intent));
-      return left === 0 && unanswered.length === 0;
+      return left + unanswered.length === 0;
     },
   };
 }
