@@ -17,13 +17,13 @@ async function writeEvidence(folder: string): Promise<void> {
   const loadBefore = loadNow();
   const file = join(folder, 'measured');
   const vitest = (...args: readonly string[]) =>
-    run(['node_modules/vitest/vitest.mjs', 'run', ...args], { SOAK: '1', EVIDENCE_FILE: file });
+    run(['npx', 'vitest', 'run', ...args], { SOAK: '1', EVIDENCE_FILE: file });
   // The first mostly wait. The histories need the whole machine, and so do the peers.
   const havePassed = [
     vitest(...drills, '--maxWorkers=2'),
     vitest(histories),
-    run(['bench/main.ts', 'peers', '--out', folder], {}),
-    run(['scripts/mutants.ts', '--evidence', '--minutes', '120'], {}),
+    run(['node', 'bench/main.ts', 'peers', '--out', folder], {}),
+    run(['npm', 'run', 'mutants', '--', '--evidence', '--minutes', '120'], {}),
   ].every(Boolean);
   const results = await readResults(join(folder, 'results.json'));
   if (typeof results === 'string') throw new Error(results);
@@ -41,9 +41,9 @@ async function writeEvidence(folder: string): Promise<void> {
   if (!havePassed || !figures.every(isKept)) throw new Error('A limit was missed, or a test failed: see above.');
 }
 
-/** Runs a script of this repository; false if it fails. */
-function run(args: readonly string[], environment: NodeJS.ProcessEnv): boolean {
-  return spawnSync(process.execPath, args, { stdio: 'inherit', env: { ...process.env, ...environment } }).status === 0;
+/** Runs a command; false if it fails. */
+function run([command = '', ...args]: readonly string[], environment: NodeJS.ProcessEnv): boolean {
+  return spawnSync(command, args, { stdio: 'inherit', env: { ...process.env, ...environment } }).status === 0;
 }
 
 const limitText = (limit: Limit): string =>

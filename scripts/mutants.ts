@@ -11,8 +11,8 @@ import { type Mistake, mistakesIn } from './mistakes.ts';
 
 /**
  * Makes mistakes in the code of the last commit, one at a time, and runs the nearest tests, then all of `npm test` and
- * `npm run test:git`. A mistake that no test notices survives. A failure counts only if the test fails again alone, and
- * passes without the mistake:
+ * `npm run test:git`, and for the service `npm run test:postgres`. A mistake that no test notices survives. A failure
+ * counts only if the test fails again alone, and passes without the mistake:
  * `npm run mutants -- [--since REVISION] [--seed N] [--minutes N] [--most N] [--report FILE] [FILE|FOLDER …]`.
  * With `--evidence`, the result is written into docs/evidence.md.
  */
@@ -34,6 +34,9 @@ const mostSurvivors = 0.09;
 const nearSeconds = 20;
 const bundled = 'test/support/runner/action-file.ts';
 
+const { TEST_DATABASE_URL: databaseUrl, ...onSqlite } = process.env;
+const onPostgres = { ...onSqlite, TEST_DATABASE_URL: databaseUrl };
+
 /** Tests that import these start a program whose sources are those. */
 const programs: Readonly<Record<string, readonly string[]>> = {
   [bundled]: ['src/action/main.ts', 'src/action/post.ts', 'src/action/renew.ts'],
@@ -52,7 +55,8 @@ process.once('exit', () => {
 git('clone', '--quiet', '--shared', '.', copy);
 symlinkSync(realpathSync('node_modules'), join(copy, 'node_modules'));
 const importers = readImporters();
-const seconds = await secondsOfTests();
+const seconds = await secondsOfTests([['--mode', 'short'], testsOf('test:git')]);
+const postgresSeconds = await secondsOfTests([testsOf('test:postgres')], onPostgres);
 const until = Date.now() + Number(given.minutes) * 60_000;
 const survivors: string[] = [];
 let tried = 0;
@@ -94,7 +98,7 @@ function textOf({ file, mistake }: Candidate): string {
 
 function writeEvidence(): void {
   const file = 'docs/evidence.md';
-  const how = `\`npm run mutants\` makes random mistakes in src/, one at a time, and runs \`npm test\` and \`npm run test:git\`.`;
+  const how = `\`npm run mutants\` makes random mistakes in src/, one at a time, and runs \`npm test\`, \`npm run test:git\` and, for the service, \`npm run test:postgres\`.`;
   const verdict = killed < leastKilled ? ', MISSED' : '';
   const result = `On ${new Date().toISOString().slice(0, 10)}, they noticed ${killed} of ${tried} (≥ ${leastKilled}${verdict}).`;
   writeFileSync(file, withText(readFileSync(file, 'utf8'), 'mutants', `## Mutants\n\n${how} ${result}`));
@@ -159,8 +163,8 @@ function testsNear(file: string) {
   return { importing: nearest(importing), starting: nearest(new Set(isStarted)), isBundled: starting.has(bundled) };
 }
 
-function sum(tests: readonly string[]): number {
-  return tests.reduce((total, test) => total + (seconds.get(test) ?? 0), 0);
+function sum(tests: readonly string[], known = seconds): number {
+  return tests.reduce((total, test) => total + (known.get(test) ?? 0), 0);
 }
 
 /** How much the names say that a test is about a file; among equals, the nearest goes first. */
@@ -174,6 +178,7 @@ async function tryOut({ file, mistake }: Candidate): Promise<Result> {
   let killer: string | undefined;
   let alone: readonly string[] = [];
   let isRepeated = true;
+  let on: NodeJS.ProcessEnv = onSqlite;
   try {
     writeFileSync(join(copy, file), mistake.text);
     killer = await firstFailing(importing);
@@ -181,34 +186,51 @@ async function tryOut({ file, mistake }: Candidate): Promise<Result> {
       if (isBundled && (await run(['scripts/bundle.ts'], 120)) !== 0) return { verdict: 'does not compile' };
       killer = (await firstFailing(starting)) ?? (await firstFailing([...seconds.keys()]));
     }
-    if (killer !== undefined && seconds.has(killer)) alone = [killer];
-    isRepeated = alone.length === 0 || (await firstFailing(alone)) !== undefined;
+    if (killer === undefined && file.startsWith('src/service/')) {
+      on = onPostgres;
+      killer = await firstFailing([...postgresSeconds.keys()], on);
+    }
+    if (killer !== undefined && (seconds.has(killer) || postgresSeconds.has(killer))) alone = [killer];
+    isRepeated = alone.length === 0 || (await firstFailing(alone, on)) !== undefined;
   } finally {
     git('-C', copy, 'checkout', '--quiet', '--', file, 'dist');
     // A mistake may have given the bundle other chunks, which the test of its files would find from then on.
     git('-C', copy, 'clean', '--quiet', '--force', '-d', '--', 'dist');
   }
   if (killer === undefined) return { verdict: 'survived' };
-  const isCause = isRepeated && (await firstFailing(alone)) === undefined;
+  const isCause = isRepeated && (await firstFailing(alone, on)) === undefined;
   return { verdict: isCause ? 'killed' : 'unclear', killer };
 }
 
-async function firstFailing(tests: readonly string[]): Promise<string | undefined> {
+async function firstFailing(tests: readonly string[], on = onSqlite): Promise<string | undefined> {
   if (tests.length === 0) return undefined;
-  const results = await vitest([...tests, '--bail', '1'], 60 + 3 * sum(tests));
+  const known = on === onPostgres ? postgresSeconds : seconds;
+  const results = await vitest([...tests, '--bail', '1'], 60 + 3 * sum(tests, known), on);
   const failed = results.find(({ status }) => status !== 'passed');
   if (failed !== undefined) return failed.name;
   return results.length < tests.length ? 'it does not start, or does not end' : undefined;
 }
 
-/** How long each test of `npm test` and `npm run test:git` takes. All must pass without a mistake. */
-async function secondsOfTests(): Promise<ReadonlyMap<string, number>> {
+/** The arguments of Vitest in a script of package.json. */
+function testsOf(script: string): readonly string[] {
   const { scripts }: { scripts: Readonly<Record<string, string>> } = JSON.parse(readFileSync('package.json', 'utf8'));
-  const ofGit = scripts['test:git']?.match(/\btest\/\S+/g) ?? [];
-  const results = [...(await vitest(['--mode', 'short'], 1_800)), ...(await vitest(ofGit, 1_800))];
-  const failed = results.filter(({ status }) => status !== 'passed').map(({ name }) => name);
-  if (results.length > 0 && failed.length === 0) return new Map(results.map(({ name, seconds }) => [name, seconds]));
-  throw new Error(`Without a mistake, tests fail: ${failed.join(', ') || 'they do not start, or do not end'}.`);
+  return scripts[script]?.match(/\btest\/\S+/g) ?? [];
+}
+
+/** How long each test takes. All must pass without a mistake. */
+async function secondsOfTests(
+  runs: readonly (readonly string[])[],
+  on: NodeJS.ProcessEnv = onSqlite,
+): Promise<ReadonlyMap<string, number>> {
+  const found = new Map<string, number>();
+  for (const tests of runs) {
+    const results = await vitest(tests, 1_800, on);
+    const failed = results.filter(({ status }) => status !== 'passed').map(({ name }) => name);
+    if (results.length === 0 || failed.length > 0)
+      throw new Error(`Without a mistake, tests fail: ${failed.join(', ') || 'they do not start, or do not end'}.`);
+    for (const result of results) found.set(result.name, result.seconds);
+  }
+  return found;
 }
 
 interface JsonReport {
@@ -216,11 +238,11 @@ interface JsonReport {
 }
 
 /** The results of the test files; none if the run does not end in time. */
-async function vitest(args: readonly string[], seconds: number) {
+async function vitest(args: readonly string[], seconds: number, on: NodeJS.ProcessEnv) {
   const file = join(folder, 'results.json');
   rmSync(file, { force: true });
   const flags = ['--reporter', 'json', '--outputFile', file];
-  await run(['node_modules/vitest/vitest.mjs', 'run', ...flags, ...args], seconds);
+  await run(['node_modules/vitest/vitest.mjs', 'run', ...flags, ...args], seconds, on);
   if (!existsSync(file)) return [];
   // Written by Vitest.
   const { testResults } = JSON.parse(readFileSync(file, 'utf8')) as JsonReport;
@@ -230,8 +252,8 @@ async function vitest(args: readonly string[], seconds: number) {
 }
 
 /** Runs a script in the copy, with a limit in seconds for it and all that it starts. */
-async function run(args: readonly string[], seconds: number): Promise<number | null> {
-  const child = spawn(process.execPath, args, { cwd: copy, detached: true, stdio: 'ignore' });
+async function run(args: readonly string[], seconds: number, env = onSqlite): Promise<number | null> {
+  const child = spawn(process.execPath, args, { env, cwd: copy, detached: true, stdio: 'ignore' });
   running = child.pid;
   const timer = setTimeout(end, seconds * 1_000, child.pid);
   const [code] = await once(child, 'exit');
