@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { isBuiltin } from 'node:module';
 import { join } from 'node:path';
@@ -9,6 +10,7 @@ import { inAscii, licensesOf } from './compile.ts';
 
 const root = join(import.meta.dirname, '..');
 const made = join(root, 'build/bundle');
+const github = join(root, 'build/github');
 const toolkit = join(root, 'node_modules/@actions/core/lib');
 const stub = (name: string): string => JSON.stringify(join(root, 'scripts/stubs', name, 'index.js'));
 
@@ -77,12 +79,24 @@ const groups: Readonly<Record<string, readonly CodeSplittingGroup[]>> = {
   'post.ts': [{ name: 'release', test: /action[\\/]post-step[\\/]release-step\./, priority: 1 }],
 };
 
+/**
+ * One module of `@actions/github` and all packages behind it, with their licenses. Only `changed-files` loads it, so its
+ * start may take longer than that of code in one scope. A cache would let an earlier build have a say.
+ */
+function bundleGitHub(): void {
+  const ncc = join(root, 'node_modules/@vercel/ncc/dist/ncc/cli.js');
+  const entry = 'node_modules/@actions/github/lib/github.js';
+  const options = ['--out', github, '--license', 'licenses.txt', '--no-cache', '--quiet'];
+  execFileSync(process.execPath, [ncc, 'build', entry, ...options], { cwd: root, stdio: 'inherit' });
+}
+
 /** CommonJS: Node takes longer to load ES modules than to compile them. */
 async function bundle(entry: string, folder: string): Promise<void> {
   const built = await rolldown({
     input: { index: join(root, 'src/action', entry) },
     platform: 'node',
     external: isBuiltin,
+    resolve: { alias: { '@actions/github': join(github, 'index.js') } },
     treeshake: { moduleSideEffects: 'no-external' },
     plugins: [faster],
   });
@@ -100,7 +114,9 @@ async function bundle(entry: string, folder: string): Promise<void> {
   const chunks = output.filter((each) => each.type === 'chunk');
   await mkdir(folder, { recursive: true });
   for (const { fileName, code } of chunks) await writeFile(join(folder, fileName), inAscii(code));
-  await writeFile(join(folder, 'licenses.txt'), licensesOf(chunks.flatMap(({ moduleIds }) => moduleIds)));
+  const modules = chunks.flatMap(({ moduleIds }) => moduleIds);
+  const ofGitHub = modules.some((id) => id.startsWith(github)) ? await readFile(join(github, 'licenses.txt'), 'utf8') : '';
+  await writeFile(join(folder, 'licenses.txt'), licensesOf(modules) + ofGitHub);
 }
 
 /** `uses: $/…` cannot name the root of a repository, so the reusable workflows use this copy of `action.yml`. */
@@ -111,6 +127,8 @@ async function writeInnerAction(folder: string): Promise<void> {
 }
 
 await rm(made, { recursive: true, force: true });
+await rm(github, { recursive: true, force: true });
+bundleGitHub();
 await bundle('main.ts', made);
 await bundle('post.ts', join(made, 'post'));
 await bundle('renew.ts', join(made, 'renew'));
