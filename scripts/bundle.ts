@@ -115,7 +115,9 @@ async function bundle(entry: string, folder: string): Promise<void> {
   await mkdir(folder, { recursive: true });
   for (const { fileName, code } of chunks) await writeFile(join(folder, fileName), inAscii(code));
   const modules = chunks.flatMap(({ moduleIds }) => moduleIds);
-  const ofGitHub = modules.some((id) => id.startsWith(github)) ? await readFile(join(github, 'licenses.txt'), 'utf8') : '';
+  const ofGitHub = modules.some((id) => id.startsWith(github))
+    ? await readFile(join(github, 'licenses.txt'), 'utf8')
+    : '';
   await writeFile(join(folder, 'licenses.txt'), licensesOf(modules) + ofGitHub);
 }
 
