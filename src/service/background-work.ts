@@ -4,7 +4,7 @@ import { milliseconds } from '../interface/duration.ts';
 import { removeOldResults } from './idempotency/idempotency.ts';
 import { removeUnusedObjects } from './lfs/unused-objects.ts';
 import { removeExpiredLocks, removeOldLockHistory } from './locks/history.ts';
-import { removeOldLeases } from './locks/lease-store.ts';
+import { fileEndedLocks, removeOldLeases } from './locks/lease-store.ts';
 import { removeOldWaits } from './locks/waits.ts';
 import { measureBacklogs } from './outbox/outbox.ts';
 import type { ServiceParts } from './parts.ts';
@@ -51,6 +51,9 @@ function startPeriodicWork(parts: ServiceParts): { stop(): Promise<void> } {
         expired = await removeExpiredLocks(storage);
         metrics.expiredLocks.inc(expired);
       }
+    }),
+    every(500, async () => {
+      while (await fileEndedLocks(storage));
     }),
     every(1_000, locks.tellPeople),
     every(1_000, () => dropDeliveries(storage)),

@@ -123,7 +123,7 @@ async function insertRows(db: Database, dialect: Dialect, table: string, rows: r
 
 /** After the highest number. SQLite does so by itself. */
 async function continueSequences(db: Database): Promise<void> {
-  for (const table of ['audit', 'deliveries']) {
+  for (const table of ['audit', 'deliveries', 'ended_locks']) {
     const last = sql`(select max(sequence) from ${sql.table(table)})`;
     await sql`select setval(pg_get_serial_sequence(${table}, 'sequence'), ${last}) where ${last} is not null`.execute(
       db,

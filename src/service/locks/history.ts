@@ -166,6 +166,7 @@ export async function readLockHistory({ read, now }: Pick<Storage, 'read' | 'now
   const { limit } = query;
   const found = await ofLocks(read, now, query)
     .unionAll(ofHistory(read, query))
+    .unionAll(ofEndedLeases(read, query))
     .orderBy('ended_at', 'desc')
     .orderBy('fence', 'desc')
     .limit(limit + 1)
@@ -195,6 +196,13 @@ const ofHistory = (read: Database, query: HistoryQuery) =>
   read
     .selectFrom('lock_history')
     .select([...common, 'lock_id', 'ended_at', 'ended_by', 'kind'])
+    .where(isAsked('ended_at', query, sql`workspace_id`));
+
+/** Locks that are about to come into the history. */
+const ofEndedLeases = (read: Database, query: HistoryQuery) =>
+  read
+    .selectFrom('ended_locks')
+    .select([...common, 'lock_id', 'ended_at', 'ended_by', sql<string>`'released'`.as('kind')])
     .where(isAsked('ended_at', query, sql`workspace_id`));
 
 function isAsked(

@@ -62,46 +62,61 @@ export async function renewHeld(db: Database, lease: LeaseRow, at: number, ttlMs
   return paths;
 }
 
-/** Limits the time that other changes wait for the release of thousands of locks to some milliseconds. */
-export const releasedAtOnce = 2_000;
-
-/**
- * Releases the next locks of a lease that has ended, and returns their paths. The database copies them into the history
- * itself, which is faster. Unlike that of a lock that a lease has lost, it does not name the lease.
- */
-export async function releaseNext(db: Database, now: Now, lease: LeaseRow): Promise<string[]> {
-  const { workspace_id: workspace, owner: by, expires_at: at } = lease;
-  const next = heldOf(db, lease, at).limit(releasedAtOnce);
-  const end = [sql`cast(${at} as bigint)`.as('at'), sql.val(by).as('by'), sql`'released'`.as('kind')];
+/** Releases what is held of the lease, and returns its paths. The history is filed later: see fileEndedLocks(). */
+export async function releaseHeld(db: Database, now: Now, lease: LeaseRow, at: number, by: string): Promise<string[]> {
+  const held = heldOf(db, lease, at);
   await db
-    .insertInto('lock_history')
-    .columns([...copied, 'lock_id', 'ended_at', 'ended_by', 'kind'])
-    .expression(next.select([...copied, 'id', ...end]))
-    .onConflict((conflict) => conflict.doNothing())
+    .insertInto('ended_locks')
+    .columns([...copied, 'lock_id', 'ended_at', 'ended_by'])
+    .expression(held.select([...copied, 'id', sql`cast(${at} as bigint)`.as('at'), sql.val(by).as('by')]))
     .execute();
-  const subscribers = await subscribersOf(db, now, [{ workspace }]);
+  const subscribers = await subscribersOf(db, now, [{ workspace: lease.workspace_id }]);
   await recordEventsFor(db, now, subscribers, async () =>
-    (await next.selectAll().execute()).map((lock) => eventOf({ kind: 'released', lock, at, by })),
+    (await heldLocks(db, lease, at)).map((lock) => eventOf({ kind: 'released', lock, at, by })),
   );
-  const released = db
-    .deleteFrom('locks')
-    .where('workspace_id', '=', workspace)
-    .where('path', 'in', next.select('path'));
-  return (await released.returning('path').execute()).map(({ path }) => path);
+  const ended = db.deleteFrom('locks').where(isOf(lease)).where('expires_at', '>', at).returning(['path', 'fence']);
+  return (await ended.execute()).toSorted((one, other) => one.fence - other.fence).map(({ path }) => path);
 }
 
 const copied = ['workspace_id', 'fence', 'path', 'owner', 'origin', 'note', 'acquired_at'] as const;
 
-/** The paths that the end of the lease released, in their order. */
+/** Limits the time that other changes wait to some milliseconds. */
+const filedAtOnce = 250;
+
+/**
+ * Moves locks that ended with their leases to the history, whose indexes would make the end of a large lease delay others.
+ * Unlike the history of a lock that a lease has lost, theirs does not name the lease. False if there were none.
+ */
+export async function fileEndedLocks({ read, commit }: Pick<Storage, 'read' | 'commit'>): Promise<boolean> {
+  const first = await read
+    .selectFrom('ended_locks')
+    .select(['workspace_id as workspace', 'sequence'])
+    .orderBy('sequence')
+    .limit(1)
+    .executeTakeFirst();
+  if (first === undefined) return false;
+  await commit(first, async (db) => {
+    const isNext = sql<boolean>`(workspace_id = ${first.workspace} and sequence < ${first.sequence + filedAtOnce})`;
+    const next = db.selectFrom('ended_locks').where(isNext);
+    await db
+      .insertInto('lock_history')
+      .columns([...copied, 'lock_id', 'ended_at', 'ended_by', 'kind'])
+      .expression(next.select([...copied, 'lock_id', 'ended_at', 'ended_by', sql`'released'`.as('kind')]))
+      .onConflict((conflict) => conflict.doNothing())
+      .execute();
+    await db.deleteFrom('ended_locks').where(isNext).execute();
+  });
+  return true;
+}
+
+/** The paths that the end of the lease released, in the order of its paths. */
 export async function releasedPaths(db: Database, lease: LeaseRow): Promise<string[]> {
-  const released = db
-    .selectFrom('lock_history')
-    .select('path')
-    .where('workspace_id', '=', lease.workspace_id)
-    .where('ended_at', '=', lease.expires_at)
-    .where(startsLike('lock_id', lease))
-    .where('lease_id', 'is', null);
-  return (await released.orderBy('fence').execute()).map(({ path }) => path);
+  const withIt = sql`workspace_id = ${lease.workspace_id} and ended_at = ${lease.expires_at}
+    and ${startsLike('lock_id', lease)}`;
+  const { rows } = await sql<{ path: string }>`
+    select path, fence from lock_history where ${withIt} and lease_id is null
+    union all select path, fence from ended_locks where ${withIt} order by fence`.execute(db);
+  return rows.map(({ path }) => path);
 }
 
 /** The locks of a lease that have ended otherwise than with it: some have expired, and are not in the history yet. */

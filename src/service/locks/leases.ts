@@ -13,9 +13,8 @@ import {
   type LeaseKey,
   type LeaseRow,
   lostLocks,
-  releasedAtOnce,
   releasedPaths,
-  releaseNext,
+  releaseHeld,
   renewHeld,
   storeLease,
 } from './lease-store.ts';
@@ -82,7 +81,7 @@ export function createLeases({ storage, quota, line, onChange }: LeasesOptions) 
       throw new Refusal('lease-reused', detail);
     }
     const state = row && (await stateOf(db, row));
-    if (state?.locks.length === 0 || row?.state === 'ended') throw leaseEnded(id, state?.lost ?? []);
+    if (state?.locks.length === 0) throw leaseEnded(id, state.lost);
     return state;
   }
 
@@ -124,19 +123,6 @@ export function createLeases({ storage, quota, line, onChange }: LeasesOptions) 
     return { ...decided, comparison };
   }
 
-  /** Ends the lease if it has not ended, and releases the next of its locks. */
-  async function endNext(db: Database, key: LeaseKey, bearer: Bearer, onUnknown: () => void) {
-    const { row, wait, found } = await findLeaseOrWait(db, key, bearer);
-    if (row?.state === 'ended') return { lease: row, released: await releaseNext(db, now, row) };
-    if (found === undefined) onUnknown();
-    if (wait !== undefined) await removeWaits(db, now, [wait]);
-    const requested = { owner: bearer.owner, fingerprint: wait?.fingerprint ?? null, pool: null, lock_ids: '' };
-    const known = { workspace_id: key.workspace, id: key.id, ...requested, ...row };
-    const lease: LeaseRow = { ...known, state: 'ended', expires_at: await timeOf(db, now) };
-    await storeLease(db, lease);
-    return { lease, released: await releaseNext(db, now, lease) };
-  }
-
   return {
     async put(request: LeaseRequest, waitOptions: WaitOptions | undefined): Promise<LeaseDecision> {
       const { workspace, bearer } = request;
@@ -157,7 +143,7 @@ export function createLeases({ storage, quota, line, onChange }: LeasesOptions) 
         const { row } = await findLeaseOrWait(db, key, bearer);
         if (row === undefined) throw noSuchLease(key.id);
         const at = await timeOf(db, now);
-        const held = row.state === 'ended' ? [] : await renewHeld(db, row, at, ttlMs);
+        const held = await renewHeld(db, row, at, ttlMs);
         const lost = await lostLocks(db, now, row, at);
         if (held.length === 0) throw leaseEnded(key.id, lost);
         return { expiresAt: at + ttlMs, held, lost };
@@ -168,24 +154,29 @@ export function createLeases({ storage, quota, line, onChange }: LeasesOptions) 
     },
     /**
      * Ends the lease for good, even one that was never requested (then the result is undefined): a request that arrives
-     * later takes nothing. `onUnknown` is called before an id that nobody has requested is stored, and may throw. If it
-     * is interrupted, the same request again releases the rest.
+     * later takes nothing. `onUnknown` is called before an id that nobody has requested is stored, and may throw.
      */
     async end(key: LeaseKey, bearer: Bearer, onUnknown: () => void = () => undefined) {
-      const changed: string[] = [];
-      try {
-        for (;;) {
-          const ending = await storage.commit(key, (db) => endNext(db, key, bearer, onUnknown));
-          changed.push(...ending.released);
-          if (ending.released.length === releasedAtOnce) continue;
-          const { lease } = ending;
-          if (lease.fingerprint === null) return undefined;
-          const lost = await lostLocks(storage.read, now, lease, lease.expires_at);
-          return { released: await releasedPaths(storage.read, lease), lost };
+      const ending = await storage.commit(key, async (db) => {
+        const { row, wait, found } = await findLeaseOrWait(db, key, bearer);
+        if (found === undefined) onUnknown();
+        const at = await timeOf(db, now);
+        if (row?.state !== 'ended') {
+          const requested = { owner: bearer.owner, fingerprint: found?.fingerprint ?? null, pool: null, lock_ids: '' };
+          const ended = { workspace_id: key.workspace, id: key.id, ...requested, ...row };
+          await storeLease(db, { ...ended, state: 'ended', expires_at: at });
         }
-      } finally {
-        onChange(key.workspace, changed);
-      }
+        if (wait !== undefined) {
+          await removeWaits(db, now, [wait]);
+          return { released: [], lost: [], changed: [] };
+        }
+        if (row === undefined || row.fingerprint === null) return undefined;
+        const isEnded = row.state === 'ended';
+        const released = isEnded ? await releasedPaths(db, row) : await releaseHeld(db, now, row, at, bearer.owner);
+        return { released, lost: await lostLocks(db, now, row, at), changed: isEnded ? [] : released };
+      });
+      if (ending !== undefined) onChange(key.workspace, ending.changed);
+      return ending;
     },
   };
 }

@@ -54,6 +54,11 @@ export const tables = {
     fence bigint not null, kind text not null, path bytes not null, lock_id bytes not null, owner text not null,
     origin text, note text, acquired_at bigint not null, lease_id text, ended_by text,
     primary key (workspace_id, ended_at, fence)`,
+  // Locks that ended with their leases, until they are in the history. Without indexes: a lease may have 20,000 of them.
+  ended_locks: `
+    sequence serial, workspace_id bytes not null references workspaces (id) on delete cascade,
+    ended_at bigint not null, fence bigint not null, path bytes not null, lock_id bytes not null, owner text not null,
+    origin text, note text, acquired_at bigint not null, ended_by text`,
   // Leases that wait: see locks/waits.ts. The kind is `ask` for a person who has asked, and `kept` while the path is kept
   // for that person. The rank is the order of the line: `since`, earlier or later by the urgency. It needs `wanted` of its
   // `size` paths, and no longer counts after `present_until`.

@@ -2,13 +2,12 @@ import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { parseLockPath } from '../../../src/interface/lock-path.ts';
 import type { Compared } from '../../../src/interface/resources.ts';
-import { releasedAtOnce } from '../../../src/service/locks/lease-store.ts';
 import { createLeases, type LeaseRequest } from '../../../src/service/locks/leases.ts';
 import { take as takeLocks } from '../../../src/service/locks/take.ts';
 import { waitIds } from '../../../src/service/locks/wait-terms.ts';
 import type { Place } from '../../../src/service/locks/waiting-requests.ts';
 import { keysOfWait } from '../../../src/service/locks/waits.ts';
-import type { Database, Now, Storage } from '../../../src/service/storage/storage.ts';
+import type { Database, Now } from '../../../src/service/storage/storage.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
 import { changeRows } from '../../support/stored-rows.ts';
@@ -38,10 +37,10 @@ describe.each(databaseKinds)('changes during requests for a lease, on $name', (k
     compare: async () => upToDate,
   });
   /** Leases whose requests are attempted once, with this place. */
-  const leasesWith = (place?: Place, now = storage.now, commit: Storage['commit'] = storage.commit) =>
+  const leasesWith = (place?: Place, now = storage.now) =>
     createLeases({
       ...options,
-      storage: { ...storage, now, commit },
+      storage: { ...storage, now },
       line: { acquire: (_client, _options, attempt) => attempt(place), keepPresent: async () => undefined },
       onChange: () => undefined,
     });
@@ -68,26 +67,7 @@ describe.each(databaseKinds)('changes during requests for a lease, on $name', (k
     await changeRows(storage, 'locks', { expires_at: 1_001 });
     const leases = leasesWith(undefined, tickingFrom(1_000));
     const ended = await leases.end({ workspace: 'game', id: 'ending' }, bearerOf('ada'));
-    expect(ended).toEqual({ released: ['a', 'b'], lost: [] });
-  });
-
-  test('a release that is interrupted has ended the lease, and the same request again releases the rest', async () => {
-    const paths = Array.from({ length: releasedAtOnce + 1 }, (_, index) => `many/${String(index).padStart(5, '0')}`);
-    const request = requestOf('interrupted', paths);
-    await take(request, upToDate);
-    const commits = [storage.commit].values();
-    const killed = leasesWith(undefined, storage.now, (...change) => {
-      const { value = () => Promise.reject(new Error('killed')) } = commits.next();
-      return value(...change);
-    });
-    const key = { workspace: 'game', id: 'interrupted' };
-    await expect(killed.end(key, bearerOf('ada'))).rejects.toThrow('killed');
-    await expect(take(request, upToDate)).rejects.toThrow('has ended');
-    await expect(leasesWith().renew(key, bearerOf('ada'), 1)).rejects.toThrow('has ended');
-    expect(await leasesWith().find(key, bearerOf('ada'))).toMatchObject({ locks: [{ path: paths.at(-1) }] });
-    for (const _ of [1, 2]) {
-      expect(await leasesWith().end(key, bearerOf('ada'))).toEqual({ released: paths, lost: [] });
-    }
+    expect(ended).toEqual({ released: ['a', 'b'], lost: [], changed: ['a', 'b'] });
   });
 
   test('a lease for any of several paths waits for those that are not outdated now', async () => {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { removeOldLeases } from '../../../src/service/locks/lease-store.ts';
+import { fileEndedLocks, removeOldLeases } from '../../../src/service/locks/lease-store.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import type { Reply } from '../../support/running-service.ts';
 import { changeRows } from '../../support/stored-rows.ts';
@@ -65,6 +65,7 @@ describe.each(databaseKinds)('a lease, on $name', (kind) => {
       await put(id, { paths: [id] });
       await end(id);
     }
+    while (await fileEndedLocks(service.storage));
     const [ended = '', held] = [ids[0], newId()];
     await put(held, { paths: ['kept'] });
     const passed = async (days: number) => {

@@ -177,7 +177,8 @@ describe.each(databaseKinds)('the history of locks on $name', (kind) => {
     ] as const) {
       for (const plan of await plansOf(query)) {
         for (const index of indexes) expect(plan).toContain(index);
-        expect(plan).not.toMatch(/TEMP B-TREE FOR ORDER BY|SCAN lock_history/);
+        // The table of locks that are about to come into the history is mostly empty.
+        expect(plan).not.toMatch(/(?<!SCAN ended_locks\nUSE )TEMP B-TREE FOR ORDER BY|SCAN lock_history/);
       }
     }
   });
