@@ -61,7 +61,14 @@ async function renew(task: RenewalTask): Promise<void> {
   const schedule = createSchedule({ ...time, client }, { ttl, requestTimeoutMs, ageMs: task.ageMs });
   try {
     await renewLocks({
-      ...{ ...time, ...job, client, record, grants, ttl, schedule, maxDays },
+      ...time,
+      ...job,
+      client,
+      record,
+      grants,
+      ttl,
+      schedule,
+      maxDays,
       follow: followLedger(task.ledgerFile),
       isWorkerGone: () => worker !== undefined && isGone(worker),
       onStart: reportStart,

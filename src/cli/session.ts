@@ -114,7 +114,10 @@ export function keepLocks(
   // A pause that outlasts the renewal would keep the process alive.
   const ended = new AbortController();
   const context = {
-    ...{ client, clock, random, ...ledger },
+    client,
+    clock,
+    random,
+    ...ledger,
     sleep: (ms: number, signal = ended.signal) => sleep(ms, signal),
     isWorkerGone: () => false,
     onStart: () => undefined,

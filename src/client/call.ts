@@ -59,9 +59,13 @@ export function createCall(options: CallOptions): Call {
     const { secrets = [] } = request;
     const once = request.once || request.waitMs !== undefined;
     const state: CallState = {
-      ...{ sent: sentRequest(request, options.headers), sanitizer: sanitizerFor(secrets, undefined) },
-      ...{ attempts: 0, counted: 0, mayBeDone: request.keySentBefore === true },
-      ...{ firstSentAt: undefined, last: undefined },
+      sent: sentRequest(request, options.headers),
+      sanitizer: sanitizerFor(secrets, undefined),
+      attempts: 0,
+      counted: 0,
+      mayBeDone: request.keySentBefore === true,
+      firstSentAt: undefined,
+      last: undefined,
     };
     let isTokenReplaced = false;
 
@@ -170,7 +174,9 @@ function answered(options: CallOptions, state: CallState, response: ClientRespon
   const { firstSentAt, mayBeDone } = state;
   const now = options.clock();
   return {
-    ...{ kind: 'answered', response, mayBeDone },
+    kind: 'answered',
+    response,
+    mayBeDone,
     sentAt: options.serverClock.now() - (now - (firstSentAt ?? now)),
     error: (failure = refusalOf(response)) => errorOf(options, state, failure),
   };

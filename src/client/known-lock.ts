@@ -177,7 +177,10 @@ function readOutdated(value: Json | undefined, sanitizer: Sanitizer): Outdated |
   const branch = line('branch');
   if (path === undefined || branch === '') return undefined;
   return {
-    ...{ path: plainName(path), branch, commit: line('commit'), author: line('author') },
+    path: plainName(path),
+    branch,
+    commit: line('commit'),
+    author: line('author'),
     at: timestampIn(outdated['at']) ?? '',
     ...(outdated['deleted'] === true && { deleted: true }),
   };

@@ -162,7 +162,10 @@ export const createLeases = ({ call, endpoints, branch, onCompared }: ClientCont
 
 const bodyOf = ({ paths, pool, count, type, ttl, note }: LeaseRequest): object => ({
   ...(pool === undefined ? { paths } : { pool: pool.name, where: pool.where }),
-  ...{ count, type, ttl: formatDuration(ttl), note },
+  count,
+  type,
+  ttl: formatDuration(ttl),
+  note,
 });
 
 const expectLease = expectResource('lease', ({ id, state }) => typeof id === 'string' && typeof state === 'string');

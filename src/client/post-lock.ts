@@ -69,7 +69,11 @@ export const createAcquireLock = (context: ClientContext) => {
     const failure = isSuccess(response) ? notUnderstood(response, 'it contains an earlier lock') : undefined;
     const line = lineIn(response);
     return {
-      ...{ kind: 'held', path, holder, error: answered.error(failure), ...line },
+      kind: 'held',
+      path,
+      holder,
+      error: answered.error(failure),
+      ...line,
       // A path that others wait for, but nobody holds, is not locked by an earlier attempt.
       mayBeDone: mayBeDone && (holder === undefined ? line.queue === undefined : canBeOurs(holder, firstSentAt())),
     };

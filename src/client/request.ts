@@ -117,7 +117,10 @@ export function sentRequest(
   };
   const text = body instanceof URLSearchParams ? body.toString() : body === undefined ? null : JSON.stringify(body);
   return {
-    ...{ method, target, headers: { 'accept-encoding': 'identity', ...ofAll, ...type, ...headers }, body: text },
+    method,
+    target,
+    headers: { 'accept-encoding': 'identity', ...ofAll, ...type, ...headers },
+    body: text,
     isAlone: once,
   };
 }

@@ -34,7 +34,10 @@ export function createSync({ call, endpoints }: ClientContext) {
       const target = endpoints.sync(workspace);
       const headers = { 'idempotency-key': crypto.randomUUID() };
       const request = {
-        ...{ target, headers, body: { branch }, expect: expectSync },
+        target,
+        headers,
+        body: { branch },
+        expect: expectSync,
         ...({ method: 'POST', anySuccess: true } as const),
       };
       const result = expectSuccess(await call(request, within));

@@ -36,7 +36,9 @@ export const required = <T>(
   parse: Parse<T>,
   options?: FlagOptions,
 ): Flag<T> => ({
-  ...{ placeholder, description, otherwise: 'required' },
+  placeholder,
+  description,
+  otherwise: 'required',
   read: readOne(parse, (source) => missing(source, description), options),
 });
 
@@ -47,13 +49,17 @@ export const optional = <T>(
   otherwise = 'default none',
   options?: FlagOptions,
 ): Flag<T | undefined> => ({
-  ...{ placeholder, description, otherwise },
+  placeholder,
+  description,
+  otherwise,
   read: readOne(parse, () => accepted(undefined), options),
 });
 
 /** The default is a text, parsed like a value that a user types. */
 export const withDefault = <T>(placeholder: string, description: string, parse: Parse<T>, text: string): Flag<T> => ({
-  ...{ placeholder, description, otherwise: `default ${text}` },
+  placeholder,
+  description,
+  otherwise: `default ${text}`,
   read: readOne(parse, () => parse(text)),
 });
 
@@ -69,7 +75,9 @@ export const repeated = <T>(
   parse: Parse<T>,
   otherwise = 'default none',
 ): Flag<readonly T[]> => ({
-  ...{ placeholder, description, otherwise },
+  placeholder,
+  description,
+  otherwise,
   read(texts, source) {
     if (texts.length === 0 && otherwise === 'required') return missing(source, description);
     const values: T[] = [];

@@ -218,8 +218,17 @@ export function createIntents({ client, clock, record }: Pick<LockContext, 'clie
     create(path: LockPath, { service, workspace, step, type, ttl, note }: LockTerms): Intent {
       const key = `${step}/${sentAt.size + 1}`;
       const intent: Intent = {
-        ...{ kind: 'intent', service, workspace, path, step, key, type },
-        ...{ ttl: formatDuration(ttl), note, at: now(), byService },
+        kind: 'intent',
+        service,
+        workspace,
+        path,
+        step,
+        key,
+        type,
+        ttl: formatDuration(ttl),
+        note,
+        at: now(),
+        byService,
       };
       sentAt.set(key, undefined);
       record(intent);
@@ -234,7 +243,13 @@ export function createIntents({ client, clock, record }: Pick<LockContext, 'clie
       if (!isRepeated) sentAt.set(key, clock());
       const acquisition = await client.acquireLock(
         {
-          ...{ workspace, path, type, ttl: parsedTtl(intent), note, idempotencyKey: key, line },
+          workspace,
+          path,
+          type,
+          ttl: parsedTtl(intent),
+          note,
+          idempotencyKey: key,
+          line,
           firstSentAt: isRepeated ? firstSentAt(intent) : undefined,
         },
         within,

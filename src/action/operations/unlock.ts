@@ -199,7 +199,9 @@ export function unlockResult(
 }
 
 const heldResult = (path: LockPath, holder: KnownLock | undefined, isNamed: boolean, now: number): PathResult => ({
-  ...{ path, result: 'left alone', holder: holder ?? {} },
+  path,
+  result: 'left alone',
+  holder: holder ?? {},
   ...(isNamed &&
     notOurs(`${heldText(path, holder, now)}. This lock was left alone: the ledger of this job does not name it.`)),
 });

@@ -68,7 +68,9 @@ function notReleasedResult(
   const about = [lock.id === undefined ? '' : `id ${lock.id}`, untilText(grant, now)].filter((text) => text !== '');
   const which = about.length > 0 ? ` (${about.join(', ')})` : '';
   return {
-    ...{ path, result: mayBeDone ? 'may still be locked' : 'not released', until: lock.expires_at },
+    path,
+    result: mayBeDone ? 'may still be locked' : 'not released',
+    until: lock.expires_at,
     warning: {
       reason: `Some locks ${mayBeDone ? 'may not have been released' : 'could not be released and will expire'}. ${reason} To release them now:`,
       text: `${path}${which}: ${manualReleaseCommand(grant)}.`,
@@ -77,7 +79,8 @@ function notReleasedResult(
 }
 
 export const unansweredResult = (intent: Pick<LeaseIntent, 'path' | 'ttl' | 'at'>, reason: string): PathResult => ({
-  ...{ path: intent.path, result: 'may still be locked' },
+  path: intent.path,
+  result: 'may still be locked',
   warning: { text: `${unansweredText(intent)} ${reason}` },
 });
 

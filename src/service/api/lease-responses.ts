@@ -45,7 +45,9 @@ export const waitingLease = (
   paths: Blocked['paths'],
   queue: QueuePosition,
 ): Resource<typeof waitingLeaseSchema> => ({
-  ...{ id, state: 'waiting', queue },
+  id,
+  state: 'waiting',
+  queue,
   blocked: paths.map(({ path, lock }) => ({ path, ...(lock && { lock: toLock(lock) }) })),
 });
 
@@ -65,7 +67,9 @@ export async function leaseResponse(
   const [first] = locks;
   const firstEnd = locks.reduce((end, { expires_at }) => Math.min(end, expires_at), Number.MAX_SAFE_INTEGER);
   const lease: Omit<Lease, 'locks'> = {
-    ...{ id: row.id, state: first ? 'held' : 'ended', ...compared },
+    id: row.id,
+    state: first ? 'held' : 'ended',
+    ...compared,
     acquired_at: first ? asTimestamp(first.acquired_at) : null,
     expires_at: first ? asTimestamp(firstEnd) : null,
   };

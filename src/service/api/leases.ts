@@ -71,7 +71,14 @@ export function addLeaseRoutes(api: Api, parts: ApiParts): void {
       const count = body.count ?? (pool === undefined ? undefined : 1);
       const branch = lockBranchOf(c);
       const request: LeaseRequest = {
-        ...{ id, workspace: workspace.id, bearer, origin: runOriginOf(c), pool, count, type, note },
+        id,
+        workspace: workspace.id,
+        bearer,
+        origin: runOriginOf(c),
+        pool,
+        count,
+        type,
+        note,
         ttlMs: milliseconds(body.ttl),
         fingerprint: hash('sha256', c.get('bodyText')),
         readPaths: await readPathsOf(workspace.id, body),

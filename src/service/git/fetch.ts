@@ -128,7 +128,10 @@ async function transferRefs(
   let isShallow = false;
   await withSilenceLimit({ purpose, limits, silenceMs }, (limits, heard) =>
     git(['fetch', ...options, '--stdin', ...remoteArguments(remote)], {
-      ...{ purpose, limits, repository, remote },
+      purpose,
+      limits,
+      repository,
+      remote,
       input: Buffer.from(refspecs.join('')),
       onErrorLine: (line) => {
         isShallow ||= line.includes('because shallow roots are not allowed to be updated');

@@ -43,7 +43,12 @@ export async function fetchLfsObjects(git: GitCommand, scratch: string, transfer
     const purpose = `fetch the LFS objects of ${url}`;
     await withSilenceLimit({ purpose, limits, silenceMs }, (limits, heard) =>
       git(['fetch', 'origin', pointersRef], {
-        ...{ program: 'git-lfs', purpose, limits, repository, remote, onErrorLine },
+        program: 'git-lfs',
+        purpose,
+        limits,
+        repository,
+        remote,
+        onErrorLine,
         settings: {
           'remote.origin.url': url,
           'lfs.url': url,

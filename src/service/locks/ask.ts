@@ -84,8 +84,18 @@ async function ask(
     throw refused(`${path} is free, and not kept for anyone else. Lock it.`);
   }
   const request: WaitRequest = {
-    ...{ id, workspace, kind: 'ask', wanted: 1, keys: [key], tokenId: bearer.id },
-    ...{ owner: bearer.owner, origin: null, note, urgency: defaultUrgency, requestId: id, presentMs: askKeptMs },
+    id,
+    workspace,
+    kind: 'ask',
+    wanted: 1,
+    keys: [key],
+    tokenId: bearer.id,
+    owner: bearer.owner,
+    origin: null,
+    note,
+    urgency: defaultUrgency,
+    requestId: id,
+    presentMs: askKeptMs,
   };
   const [refusal] = await joinLine(db, now, [request]);
   if (refusal !== undefined) throw refusal;

@@ -105,8 +105,14 @@ export function createLeases({ storage, quota, line, onChange }: LeasesOptions) 
     const { locks } = decision;
     const [{ id, expires_at } = { id: '', expires_at: Number.NaN }] = locks;
     const row: LeaseRow = {
-      ...{ workspace_id: workspace, id: lease, owner: bearer.owner, fingerprint, pool },
-      ...{ lock_ids: sharedIdOf(id), state: 'held', expires_at },
+      workspace_id: workspace,
+      id: lease,
+      owner: bearer.owner,
+      fingerprint,
+      pool,
+      lock_ids: sharedIdOf(id),
+      state: 'held',
+      expires_at,
     };
     await storeLease(db, row);
     return { kind: 'granted', isNew: true, row, locks, lost: [] };

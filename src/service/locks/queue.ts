@@ -124,7 +124,10 @@ export async function listQueue(
   const queue = read.selectFrom(line.as('line')).selectAll().orderBy('position').limit(maxListed);
   const rows = await (waitId === undefined ? queue : queue.where('waitId', '=', waitId)).execute();
   return rows.map(({ since, urgency, kept_until, position, ...shown }) => ({
-    ...{ ...shown, position: Number(position), since: asTimestamp(since), priority: priorityOf(urgency) },
+    ...shown,
+    position: Number(position),
+    since: asTimestamp(since),
+    priority: priorityOf(urgency),
     ...(kept_until !== null && { kept_until: asTimestamp(kept_until) }),
   }));
 }

@@ -65,8 +65,19 @@ function membersOf(grants: readonly Grant[], fences: Map<string, { readonly at: 
     fences.set(workspace, { at, fence: fence + keys.length });
     ids ??= newLockIds(at);
     const member = {
-      ...{ workspace, type, note, owner: bearer.owner, origin, lease },
-      ...{ fromLfs: fromLfs ? 1 : 0, at, expiresAt: at + ttlMs, ids, number, fence, keys },
+      workspace,
+      type,
+      note,
+      owner: bearer.owner,
+      origin,
+      lease,
+      fromLfs: fromLfs ? 1 : 0,
+      at,
+      expiresAt: at + ttlMs,
+      ids,
+      number,
+      fence,
+      keys,
     };
     number += keys.length;
     return member;

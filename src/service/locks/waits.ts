@@ -119,7 +119,9 @@ export async function joinLine(
   // Only the last request of each id: an upsert must not name a row twice.
   const waits = [...new Map(requests.map((request) => [request.id, request])).values()];
   const rows = waits.map(({ keys, ...wait }) => ({
-    ...{ ...wait, size: keys.length, bonusMs: bonusMsOf(wait.urgency) },
+    ...wait,
+    size: keys.length,
+    bonusMs: bonusMsOf(wait.urgency),
     pathsHash: hash('sha256', keys.map((key) => key.path).join('\n'), 'base64'),
   }));
   await removeExpired(db, now, rows);

@@ -46,7 +46,9 @@ export function createServe(parts: ServeParts) {
     const headers = responseHeaders(c, { 'content-type': `application/x-git-upload-pack-${content}` });
     const response = sendOutput(c.env.outgoing, headers, limits.maxMsPerChunk, aborted);
     const report = createReport(parts, response, kind, {
-      ...{ request_id: requestId, workspace: workspace.id, token: bearer.id },
+      request_id: requestId,
+      workspace: workspace.id,
+      token: bearer.id,
     });
     /** Resolves when the response has started, or has ended without output. */
     const { promise, resolve, reject } = Promise.withResolvers<void>();

@@ -131,7 +131,8 @@ export async function subscribersOf(
   const members = [...workspaces].map((workspace) => ({ workspace }));
   const rows = await selectHooks(db, now, members);
   return rows.map(({ id, workspace_id, waiting, branches, ...hook }) => ({
-    ...{ id, branches },
+    id,
+    branches,
     workspace: workspace_id,
     events: eventsOf(hook),
     capacity: maxWaitingDeliveries - (waiting ?? 0),

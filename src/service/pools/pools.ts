@@ -31,7 +31,9 @@ export async function findPools(
     .execute();
   // Only storePool() writes the items.
   return rows.map(({ workspace_id, name, items }) => ({
-    ...{ workspace: workspace_id, name, items: JSON.parse(items) as PoolItem[] },
+    workspace: workspace_id,
+    name,
+    items: JSON.parse(items) as PoolItem[],
   }));
 }
 

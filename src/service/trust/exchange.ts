@@ -110,7 +110,12 @@ async function issue(
   const { numInsertedOrUpdatedRows } = await db
     .insertInto('tokens')
     .values({
-      ...{ id: newTokenId(), name: run.name, owner, hash: secretHash(secret), created_at: now, expires_at },
+      id: newTokenId(),
+      name: run.name,
+      owner,
+      hash: secretHash(secret),
+      created_at: now,
+      expires_at,
       scopes: JSON.stringify(scopes),
       workspaces: workspaces && JSON.stringify(workspaces),
       run_id: run.id,

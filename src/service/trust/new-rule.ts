@@ -40,7 +40,10 @@ export function ruleProblems({ issuer, claim, scopes }: EnteredRule): readonly s
 
 /** The rule, once it has no problems. */
 export const newRule = ({ issuer, owner, claim, scopes, workspaces }: EnteredRule): NewTrustRule => ({
-  ...{ issuer, owner, claims: Object.fromEntries(claim), scopes: [...new Set(scopes)] },
+  issuer,
+  owner,
+  claims: Object.fromEntries(claim),
+  scopes: [...new Set(scopes)],
   workspaces: workspaces.length === 0 ? null : [...new Set(workspaces)],
 });
 

@@ -72,7 +72,10 @@ export async function claimDelivery({ claim, dialect, now }: Storage, hookId: st
   if (claimed === undefined) return undefined;
   const { hook, row } = claimed;
   return {
-    ...{ id: row.id, claimId, hook, event: row.event },
+    id: row.id,
+    claimId,
+    hook,
+    event: row.event,
     /** Number of attempts before this one. */
     attempts: row.attempts,
     /** By the clock of the database. */
