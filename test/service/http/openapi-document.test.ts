@@ -26,6 +26,7 @@ interface Field {
 
 interface Operation {
   readonly operationId: string;
+  readonly description?: string;
   readonly parameters?: readonly Omit<Field, 'operationId'>[];
   readonly requestBody?: { readonly content: { readonly 'application/json'?: { readonly schema: { $ref: string } } } };
   readonly responses: Readonly<Record<string, unknown>>;
@@ -147,6 +148,14 @@ describe('the OpenAPI document', () => {
       expect(inPath.sort()).toEqual((path.match(/\{\w+\}/g) ?? []).sort());
       expect(Object.keys(responses)).toContain('default');
     }
+  });
+
+  test('explains the operations that need it', () => {
+    const texts = operations.map(({ operationId, description }) => [operationId, description]);
+    expect(Object.fromEntries(texts)).toMatchObject({
+      askForLock: expect.stringContaining('keeps a place in line'),
+      listLocks: undefined,
+    });
   });
 
   test('lists the types of problems', () => {

@@ -4,8 +4,9 @@ import { databaseKinds } from '../../support/databases.ts';
 import { endlessDisk } from '../../support/endless-disk.ts';
 import { createRepository } from '../../support/git-repository.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { signedIn } from '../dashboard/browser-like.ts';
 import { expectProblem } from '../http/expect-problem.ts';
-import { sharedService } from '../http/shared-service.ts';
+import { locksOf, sharedService } from '../http/shared-service.ts';
 
 const lock = { path: 'a', type: 'exclusive', ttl: '1h' };
 
@@ -52,5 +53,15 @@ describe.each(databaseKinds)('a service on $name whose disk is low', (kind) => {
     expect([first.status, again.status, again.body]).toEqual([201, 200, first.body]);
     expectProblem(await put('1', ['c']), 'lease-reused');
     expectProblem(await put('2', ['c']), 'unavailable');
+  });
+
+  test('locks no file from a page, and says why', async () => {
+    const workspace = await service.workspace();
+    isLow = false;
+    const ada = await signedIn(service, { scopes: ['locks:write'] });
+    isLow = true;
+    const refused = await ada.post(`/workspaces/${workspace}/locks`, { path: 'a', duration: '1h', note: '' });
+    expect([refused.status, refused.text]).toEqual([503, expect.stringContaining('accepts no new work')]);
+    expect(await locksOf(service, workspace, ada.secret).paths()).toEqual([]);
   });
 });

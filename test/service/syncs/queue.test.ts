@@ -44,6 +44,14 @@ describe.each(databaseKinds)('the queue of syncs on $name', (kind) => {
     expect(await claimSync(storage)).toMatchObject({ workspace: 'game', branch: 'main' });
   });
 
+  test('an abandoned sync starts again without the progress of its first attempt', async () => {
+    await queueAndClaim();
+    await changeRows(storage, 'syncs', { received_objects: 5, received_bytes: 7, total_bytes: 9, claimed_until: 0 });
+    expect(await claimSync(storage)).toMatchObject({ branch: 'main' });
+    const row = await storage.read.selectFrom('syncs').selectAll().executeTakeFirst();
+    expect(row).toMatchObject({ attempts: 2, received_objects: 0, received_bytes: 0, total_bytes: null });
+  });
+
   test('a claim that finds nothing changes nothing, and tokens stay remembered', async () => {
     const version = storage.accessVersion?.();
     expect(await claimSync(storage)).toBeUndefined();
