@@ -76,7 +76,7 @@ const groups: Readonly<Record<string, readonly CodeSplittingGroup[]>> = {
     { name: 'client', test: /action[\\/](step[\\/]context|operations[\\/](list-named|register-hook))\./, priority: 2 },
     { name: 'locks', test: /action[\\/]operations[\\/]lock\./, priority: 1 },
   ],
-  'post.ts': [{ name: 'release', test: /action[\\/]post-step[\\/]release-step\./, priority: 1 }],
+  'post.ts': [{ name: 'release', test: /action[\\/]post-step[\\/]release\./, priority: 1 }],
 };
 
 /**
@@ -112,6 +112,8 @@ async function bundle(entry: string, folder: string): Promise<void> {
   });
   await built.close();
   const chunks = output.filter((each) => each.type === 'chunk');
+  const unused = groups[entry]?.find(({ name }) => !chunks.some(({ fileName }) => fileName === `${name}.js`));
+  if (unused !== undefined) throw new Error(`No module is in the group ${unused.name} of ${entry}.`);
   await mkdir(folder, { recursive: true });
   for (const { fileName, code } of chunks) await writeFile(join(folder, fileName), inAscii(code));
   const modules = chunks.flatMap(({ moduleIds }) => moduleIds);

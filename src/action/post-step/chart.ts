@@ -25,7 +25,9 @@ export interface Bar {
 
 /** A chart of how long a step waited for its locks and held them; undefined without records. */
 export function chartOf(entries: readonly Entry[], { step, results, now, redact }: ChartOptions): string | undefined {
-  const resultOn = new Map(results.map(({ path, result }) => [path, result]));
+  // A lost lock stays lost, even if another one that replaced it was released.
+  const inOrder = results.toSorted((one, other) => Number(one.result === 'lost') - Number(other.result === 'lost'));
+  const resultOn = new Map(inOrder.map(({ path, result }) => [path, result]));
   // A step that was granted a path again holds the last of these locks.
   const last = new Map(
     historyOf(entries)

@@ -240,6 +240,8 @@ async function renewOne(
 ): Promise<Renewal> {
   const key = crypto.randomUUID();
   const { type } = lock;
+  // Before the request: a lock that was acquired earlier is not its own.
+  const sentAt = new Date(client.serverNow()).toISOString();
   const renewal = await client.renewLock({ workspace, path, type, ttl, idempotencyKey: key, proof: lock }, limits());
   switch (renewal.kind) {
     case 'renewed':
@@ -249,7 +251,7 @@ async function renewOne(
     case 'replaced': {
       // Our own lock had expired, or a step has just released it: nothing uses the new lock. If it cannot be released, or
       // this process is killed, the post-step settles the request.
-      const entry = { service, workspace, path, key, at: new Date(client.serverNow()).toISOString() };
+      const entry = { service, workspace, path, key, at: sentAt };
       record({ kind: 'intent', ...entry, step, type, ttl: formatDuration(ttl), byService: true });
       const { kind } = await client.releaseLock({ workspace, path, proof: renewal.lock }, limits());
       if (kind !== 'failed') record({ kind: 'ended', ...entry });

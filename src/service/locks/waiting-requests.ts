@@ -68,6 +68,8 @@ export function createWaitInLine({ storage, waiters, onError }: WaitInLineOption
     // The others look again within requestGapMs, even at a path that was kept for this client: see lookAgainMs().
     const leave = (presentMs: number) => leaveAll({ ...client, requestId, presentMs }).catch(onError);
     let last = await attempt({ ...place, isFirst: true });
+    // It may have disconnected after it had joined the line.
+    if (last.kind === 'refused' && gone.aborted) await leave(0);
     let waitedSeconds: number | undefined = seconds;
     while (last.watched !== undefined && seconds > 0) {
       const { watched } = last;

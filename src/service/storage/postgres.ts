@@ -158,6 +158,9 @@ function nameOf(text: string, values: readonly unknown[]): string | undefined {
 /** Nobody needs their results, so each is sent together with the next one, which also fails if one of them fails. */
 const isSentAhead = (text: string): boolean => /^(?:begin|savepoint change)$/.test(text) || text.endsWith(sentAhead);
 
+/** The time limit of a statement begins when it is sent, so it must not wait for many others. */
+const maxSentAhead = 8;
+
 const noResult: pg.QueryResult = { command: '', rowCount: null, oid: 0, fields: [], rows: [] };
 
 /** The same transaction, but queries that run at the same time share a round trip: Kysely would wait for each. */
@@ -193,7 +196,7 @@ const replaceBrokenConnections = (pool: pg.Pool, query_timeout: number): Postgre
       stream.cork();
       process.nextTick(() => stream.uncork());
       const sent = client.query(config);
-      if (isInTransaction && isSentAhead(text)) {
+      if (isInTransaction && isSentAhead(text) && ahead.length < maxSentAhead) {
         // Its error is that of the next statement.
         sent.catch(() => undefined);
         ahead.push(sent);

@@ -46,7 +46,7 @@ describe('the chart', () => {
 
   test('ends the bar of a lost lock when it was lost, and that of a held one now', () => {
     const entries = [grantOf('a'), grantOf('b'), { ...loss, ...addressOf('b'), key: 'b', at: iso(3 * minute) }];
-    const results = [{ path: 'b', result: 'lost' } as const];
+    const results = [{ path: 'b', result: 'lost' } as const, { path: 'b', result: 'released' } as const];
     const picture = chartOf(entries, { step: 's', results, now: start + 5 * minute, redact: asItIs }) ?? '';
     const rows = [...picture.matchAll(new RegExp(`section (.)\n {4}(.*) :crit, ${time}, ${time}`, 'g'))];
     const minuteOf = (text = ''): number => (Date.parse(`${text.replace(' ', 'T')}Z`) - start) / minute;

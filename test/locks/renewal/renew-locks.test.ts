@@ -441,10 +441,11 @@ describe('the ledger of a renewed step', () => {
   ])('has the loss of a lock that was replaced by a new one, and the new one is %s', async (_, status, kinds) => {
     const { sent, of, end, entries } = await renewing({
       response: ({ method }) => (method === 'POST' ? { status: 201, body: { id: 'lock_z' } } : { status }),
+      latencyMs: () => 3 * second,
     });
     expect(entries.slice(1).map(({ kind }) => kind)).toEqual(kinds);
     // Written before the release: this process may be killed during it.
-    expect(of('intent')).toMatchObject([{ path: 'a', step: 's', ttl: '1m' }]);
+    expect(of('intent')).toMatchObject([{ path: 'a', step: 's', ttl: '1m', at: iso(times(sent)[0] ?? Number.NaN) }]);
     expect(historyOf(entries).unanswered).toHaveLength(status === 204 ? 0 : 1);
     expect(sent.map(({ method, match }) => [method, match])).toEqual([
       ['POST', '"lock_a"'],

@@ -84,6 +84,25 @@ describe.skipIf(postgresServer === undefined)('writers on PostgreSQL (needs TEST
     expect(order).toEqual(['first has ended', 'second']);
   });
 
+  test('a batched change that is alone waits for a change at another instance before its first query', async () => {
+    const running = await begun(one, game);
+    const order: string[] = [];
+    const append = other.batchCommits(
+      () => game,
+      async (db, names: readonly string[]) => {
+        await sql`select 1`.execute(db);
+        order.push(...names);
+        return names;
+      },
+    );
+    const next = append('second');
+    await expect.poll(waitingWriters).toBe(1);
+    order.push('first has ended');
+    await running.end();
+    await next;
+    expect(order).toEqual(['first has ended', 'second']);
+  });
+
   test('reads and claims get a connection, however many workspaces have changes', async () => {
     const mayEnd = Promise.withResolvers<void>();
     const changes = Array.from({ length: 40 }, (_, index) =>
