@@ -49,7 +49,7 @@ export async function pathProblems(paths: readonly LockPath[]): Promise<readonly
 /** More paths may be too long for the arguments of a process, and each is compared with all files. */
 const maxNamed = 20;
 
-/** Those of the paths that are files or folders in the index. */
+/** The paths that are files or folders in the index, with their kinds. */
 async function trackedKinds(paths: readonly string[]): Promise<ReadonlyMap<string, 'file' | 'folder'>> {
   const wanted = new Set(paths);
   const patterns = wanted.size > maxNamed ? [':/'] : [...wanted].map((path) => `:(top,literal)${path}`);

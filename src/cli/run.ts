@@ -56,7 +56,7 @@ export async function runUnderLocks(program: ConnectionContext, request: RunRequ
       if (signals.interrupted.aborted) throw didNotRun('Interrupted.');
       return await runWithLocks(context, acquired);
     } finally {
-      // Also those that an earlier round of a wait failed to release.
+      // Including locks that an earlier round of a wait failed to release.
       await session.releaseAll(releaseMs);
     }
   } catch (error) {

@@ -86,7 +86,10 @@ export function holderOf(response: ClientResponse, path: string): KnownLock | un
 const maxNameLength = 256;
 const maxOriginLength = 1_024;
 
-/** By our own names, or the columns of the product's command. `path` is used if the service does not return one. */
+/**
+ * Reads our own names, and the columns that the product's command-line tool prints. `path` is used if the service does
+ * not return one.
+ */
 export function readLock(lock: JsonObject, path: string, sanitizer: Sanitizer) {
   const line = (text: string | undefined, maxLength: number): string | undefined =>
     text === undefined ? undefined : nameIn(sanitizer.line(text, maxLength));

@@ -46,7 +46,7 @@ function inUrls(secret: string): readonly string[] {
 
 const percent = (character: string): string => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
 
-/** Also with slashes as PHP escapes them, and characters of HTML as Go does. */
+/** As JavaScript writes it, with slashes escaped as PHP does, and with HTML characters escaped as Go does. */
 function inJson(secret: string): readonly string[] {
   const text = JSON.stringify(secret).slice(1, -1);
   const unicode = (character: string): string => `\\u00${character.charCodeAt(0).toString(16)}`;

@@ -20,7 +20,7 @@ export interface WaitOptions {
   readonly urgency: Urgency;
 }
 
-/** The ledger has what the step may still hold otherwise. */
+/** Anything else that the step may still hold is in the ledger. */
 export type Acquisition = AcquireRound & { readonly waitedMs: number };
 
 /** Why the locks were not acquired, and what to do. `named` spells an option as an input or a flag. */

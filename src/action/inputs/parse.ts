@@ -32,7 +32,7 @@ export const parseAudience = (text: string): Parsed<string> =>
     ? refused('It must be an audience that the service accepts, such as its origin.')
     : accepted(text);
 
-/** Also refuses JSON that is nested too deeply: walking it would exhaust the stack. */
+/** Refuses JSON that is nested too deeply, because walking it would exhaust the stack. */
 export function parseHookOptions(text: string): Parsed<JsonObject> {
   const json = parseJson(text || '{}');
   if (json.ok && isObject(json.value)) return accepted(json.value);

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 
 const maxLineLength = 8_192;
 
-/** Also the carriage returns of progress lines. */
+/** Lines of progress end with a carriage return. */
 const lineEnds = /[\r\n]/;
 
 /** Splits a stream of text into lines that are not empty. Very long lines are truncated to limit memory. */

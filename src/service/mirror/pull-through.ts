@@ -39,7 +39,7 @@ const stillFetching = 'The service is still fetching this from the remote. Try a
 const maxRuns = 8;
 
 const maxSettled = 10_000;
-/** Also after a success: objects may be evicted from this disk. */
+/** Not for longer, even after a success: objects may be evicted from this disk. */
 const settledForMs = 60_000;
 
 /**

@@ -155,8 +155,8 @@ async function makeNextDue(db: Database, now: Now, hookId: string, orderingKey: 
 }
 
 /**
- * Also drops the waiting deliveries. Has no effect if the hook was registered again after the start of the attempt: the
- * 410 is not about the new registration.
+ * Deactivates a hook, and drops its waiting deliveries. Has no effect if the hook was registered again after the start
+ * of the attempt: the 410 is not about the new registration.
  */
 async function deactivateHook(db: Database, now: Now, { id, updated_at }: HookRow): Promise<void> {
   const { numUpdatedRows } = await db
