@@ -87,7 +87,7 @@ export const isLfsRenewalDue = (
 interface Releaser extends Actor {
   /** Null for the operator, who owns no lock. */
   readonly owner: string | null;
-  /** Releases the lock whoever owns it. The caller must check the permission first. */
+  /** Releases a lock of any owner. The caller must check the permission first. */
   readonly force: boolean;
   /** Reason for a forced release, entered by the person who forces it. */
   readonly reason?: string;

@@ -9,21 +9,14 @@ import { createAsking } from './ask.ts';
 import { type ReleaseRequest, type RenewDecision, type RenewRequest, releaseLocks, renewLocks } from './change-lock.ts';
 import { findCommittedLock, type LockKey, nameOf } from './find.ts';
 import { createLeases } from './leases.ts';
+import { createLockWaiters, type PathState, type Wait } from './local-waiters.ts';
 import { createLockQuota, type LockQuotas } from './lock-quota.ts';
 import { committedKeptFor, lookAgainMs } from './next-in-line.ts';
 import { endOfLine } from './queue.ts';
 import type { LockRequest } from './store-locks.ts';
 import { type TakeDecision, type TakeRequest, take } from './take.ts';
 import { waitIds } from './wait-terms.ts';
-import {
-  createLockWaiters,
-  createWaitInLine,
-  type OnChange,
-  type PathState,
-  type Wait,
-  type Waited,
-  type WaitOptions,
-} from './waiting-requests.ts';
+import { createWaitInLine, type OnChange, type Waited, type WaitOptions } from './waiting-requests.ts';
 
 /** Beyond this number of changed lines, one message says that any may have changed. */
 const maxNamedLines = 100;

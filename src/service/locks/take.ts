@@ -4,11 +4,12 @@ import type { Compared } from '../../interface/resources.ts';
 import { Refusal } from '../contract/response.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import { findRows, isActive, type LockKey, type LockRow, nameOf, type StoredLock } from './find.ts';
+import type { WatchedPath } from './local-waiters.ts';
 import type { LockQuota } from './lock-quota.ts';
 import { isAnyoneWaiting, keptFor, type Next } from './next-in-line.ts';
 import { type Grant, type LockRequest, readWorkspaces, storeLocks } from './store-locks.ts';
 import { maxWaitSeconds } from './wait-terms.ts';
-import type { Place, WatchedPath } from './waiting-requests.ts';
+import type { Place } from './waiting-requests.ts';
 import { extendPresence, joinLine, removeWaits, type WaitRequest } from './waits.ts';
 
 /** A request for one lock, or for those of a lease. */

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { createWaitInLine, type LockWaiters } from '../../../src/service/locks/waiting-requests.ts';
+import type { LockWaiters } from '../../../src/service/locks/local-waiters.ts';
+import { createWaitInLine } from '../../../src/service/locks/waiting-requests.ts';
 import { sqlite } from '../../support/databases.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
 

@@ -20,7 +20,7 @@ test('concurrent reads share one query without duplicates, and each gets its own
   expect(asked).toEqual([[3, 1, 2]]);
 });
 
-test('concurrent reads of one path share it, although each request names it anew', async () => {
+test('concurrent reads of one path ask for it once, although each request has a key object of its own', async () => {
   const asked: (readonly LockKey[])[] = [];
   const pathsOf = coalesceReads(async (_db, _now, keys: readonly LockKey[]) => {
     asked.push(keys);

@@ -5,7 +5,7 @@ import {
   maxWaiters,
   maxWaitersOfOwner,
   type Wait,
-} from '../../../src/service/locks/waiting-requests.ts';
+} from '../../../src/service/locks/local-waiters.ts';
 
 const workspace = 'game';
 

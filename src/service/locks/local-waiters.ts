@@ -1,0 +1,172 @@
+import { maxTimerMs } from '../../interface/timers.ts';
+import { type LockKey, nameOf } from './find.ts';
+
+/** The clients that wait at this instance, and the changes that end their waits. */
+
+export interface Wait {
+  readonly id: string;
+  /** Undefined for a client without a place in line. */
+  readonly requestId?: string;
+  readonly workspace: string;
+  readonly owner: string;
+  readonly ms: number;
+  readonly gone: AbortSignal;
+  readonly watched: readonly WatchedPath[];
+}
+
+export interface WatchedPath {
+  readonly path: string;
+  /** Whether the wait ends if no lock is on the path, and the path is kept for this lease, if for any. */
+  readonly isTurn: (next: string | undefined) => boolean;
+}
+
+/** `turn`: it may be granted now. */
+type WaitOutcome = 'turn' | 'timeout' | 'gone' | 'stopped';
+
+interface Waiter extends Wait {
+  readonly end: (outcome: WaitOutcome) => void;
+}
+
+/** A path as it is in the database. */
+export interface PathState {
+  readonly isFree: boolean;
+  /** The lease that the free path is kept for. */
+  readonly next: string | undefined;
+  /** When it must be looked up again, if nothing changes. */
+  readonly lookAgainMs: number;
+}
+
+export interface LockWaitersOptions {
+  /** Rejected when the database does not answer. */
+  readonly readPath: (line: LockKey) => Promise<PathState>;
+  /** Calls back with each change by other processes, or undefined if any may have changed. Returns how to stop. */
+  readonly watchOthers: (onChange: (line: string | undefined) => void) => () => void;
+  readonly onCount: (workspace: string, change: 1 | -1) => void;
+  readonly onError: (error: unknown) => void;
+}
+
+/** Each waiter holds a connection and a few hundred bytes: neither memory nor open files are a concern. */
+export const maxWaiters = 2_000;
+/** Keeps a single owner from taking all places. */
+export const maxWaitersOfOwner = maxWaiters / 2;
+
+const checkAgainAfterErrorMs = 1_000;
+
+/** Removed with the last of its members. */
+interface Line {
+  readonly key: LockKey;
+  readonly members: Map<Waiter, WatchedPath['isTurn']>;
+  isChecking: boolean;
+  /** The path may have changed during the current query. */
+  checkAgain: boolean;
+  timer: NodeJS.Timeout | undefined;
+}
+
+export type LockWaiters = ReturnType<typeof createLockWaiters>;
+
+/**
+ * Queries the database for clients of a path that arrive together, and then once per change of the path, for all of them.
+ * There is no polling, except while a free path is kept for a client at another instance, or for one that may become
+ * present again.
+ */
+export function createLockWaiters({ readPath, watchOthers, onCount, onError }: LockWaitersOptions) {
+  const lines = new Map<string, Line>();
+  const waits = new Map<string, Waiter>();
+  let stopWatching = (): void => undefined;
+  let stopped = false;
+
+  function lineOf(key: LockKey): Line {
+    const none = { key, members: new Map(), isChecking: false, checkAgain: false, timer: undefined };
+    const line = lines.get(nameOf(key)) ?? none;
+    lines.set(nameOf(key), line);
+    return line;
+  }
+
+  function scheduleCheck(line: Line, ms: number): void {
+    clearTimeout(line.timer);
+    // All may have left during the query.
+    if (line.members.size === 0) return;
+    // Capping the timer is safe: when it fires early, the path is looked up again.
+    line.timer = setTimeout(check, Math.min(ms, maxTimerMs), line);
+  }
+
+  async function check(line: Line): Promise<void> {
+    line.checkAgain = true;
+    if (line.isChecking) return;
+    line.isChecking = true;
+    try {
+      while (line.checkAgain && line.members.size > 0) {
+        line.checkAgain = false;
+        wake(line, await readPath(line.key));
+      }
+    } catch (error) {
+      onError(error);
+      scheduleCheck(line, checkAgainAfterErrorMs);
+    } finally {
+      line.isChecking = false;
+    }
+  }
+
+  function wake(line: Line, { isFree, next, lookAgainMs }: PathState): void {
+    for (const [{ end }, isTurn] of [...line.members]) if (isFree && isTurn(next)) end('turn');
+    scheduleCheck(line, lookAgainMs);
+  }
+
+  /** Must be called with the name of a line when it or the lock has changed; with undefined, when anything may have. */
+  function changed(name: string | undefined): void {
+    for (const line of name === undefined ? [...lines.values()] : [lines.get(name)]) if (line) void check(line);
+  }
+
+  /** Undefined if too many clients already wait: the response must then be sent at once. */
+  function wait(request: Wait): Promise<WaitOutcome> | undefined {
+    const { id, owner, workspace, ms, gone, watched } = request;
+    // A request that is sent again ends the wait of the earlier one: a proxy may hide that its client has gone.
+    waits.get(id)?.end('gone');
+    // Counts as a wait that has ended. A client that is refused one would never ask for another.
+    if (stopped) return Promise.resolve('stopped');
+    const own = [...waits.values()].filter((other) => other.owner === owner);
+    if (waits.size >= maxWaiters || own.length >= maxWaitersOfOwner) return undefined;
+    if (gone.aborted) return Promise.resolve('gone');
+    return new Promise((resolve) => {
+      function end(outcome: WaitOutcome): void {
+        if (waits.get(id) !== waiter) return;
+        waits.delete(id);
+        if (waits.size === 0) stopWatching();
+        clearTimeout(timer);
+        gone.removeEventListener('abort', onGone);
+        onCount(workspace, -1);
+        for (const line of joined) {
+          line.members.delete(waiter);
+          if (line.members.size > 0) continue;
+          clearTimeout(line.timer);
+          lines.delete(nameOf(line.key));
+        }
+        resolve(outcome);
+      }
+      const waiter = { ...request, end };
+      const onGone = (): void => end('gone');
+      const timer = setTimeout(end, ms, 'timeout');
+      if (waits.size === 0) stopWatching = watchOthers(changed);
+      waits.set(id, waiter);
+      onCount(workspace, 1);
+      gone.addEventListener('abort', onGone, { once: true });
+      const joined = watched.map(({ path, isTurn }) => {
+        const line = lineOf({ workspace, path });
+        line.members.set(waiter, isTurn);
+        void check(line);
+        return line;
+      });
+    });
+  }
+
+  return {
+    wait,
+    /** The waits with a place in line. */
+    placed: () => [...waits.values()].filter(({ requestId }) => requestId !== undefined),
+    changed,
+    stop() {
+      stopped = true;
+      for (const { end } of [...waits.values()]) end('stopped');
+    },
+  };
+}
