@@ -5,7 +5,7 @@ import { eventOf } from '../../src/service/locks/history.ts';
 import { recordEvents } from '../../src/service/outbox/outbox.ts';
 import { openPostgres } from '../../src/service/storage/postgres.ts';
 import { openSqlite } from '../../src/service/storage/sqlite.ts';
-import type { Database, Now, Storage } from '../../src/service/storage/storage.ts';
+import type { Database, Storage } from '../../src/service/storage/storage.ts';
 import { parseExtraHeaders } from '../../src/service/webhooks/extra-headers.ts';
 import { registerHook } from '../../src/service/webhooks/hooks.ts';
 import { addWorkspace } from '../../src/service/workspaces/workspaces.ts';
@@ -51,9 +51,9 @@ export const openStorage = ({ data, databaseUrl }: Place): Promise<Storage> =>
     : openPostgres({ url: databaseUrl, onIdleError: () => undefined });
 
 /** Changes the database directly, even while a service is running. */
-async function change(place: Place, work: (db: Database, now: Now) => Promise<unknown>): Promise<void> {
+async function change(place: Place, work: (db: Database) => Promise<unknown>): Promise<void> {
   const storage = await openStorage(place);
-  await storage.commit('global', (db) => work(db, storage.now)).finally(() => storage.close());
+  await storage.commit('global', (db) => work(db)).finally(() => storage.close());
 }
 
 /** A remote that is never fetched. */
@@ -71,14 +71,14 @@ export const addWorkspaces = (
   ids: readonly string[],
   { remote = nowhere, lfsUrl, urls = [] }: NewWorkspaces = {},
 ): Promise<void> =>
-  change(place, async (db, now) => {
+  change(place, async (db) => {
     const headers = parseExtraHeaders({});
     if (!headers.ok) throw new Error(headers.reason);
     const actor = { name: 'bench', tokenId: null, address: null };
     const hook = { branches: null, format: 'standard', headers: headers.value, actor, scopes: [] } as const;
     for (const workspace of ids) {
-      await addWorkspace(db, now, actor, { id: workspace, remote, ...(lfsUrl !== undefined && { lfs_url: lfsUrl }) });
-      for (const url of urls) await registerHook(db, now, { ...hook, workspace, url, events: ['lock.acquired'] });
+      await addWorkspace(db, actor, { id: workspace, remote, ...(lfsUrl !== undefined && { lfs_url: lfsUrl }) });
+      for (const url of urls) await registerHook(db, { ...hook, workspace, url, events: ['lock.acquired'] });
     }
   });
 
@@ -137,5 +137,5 @@ export async function seedLocks(place: Place, count: number): Promise<void> {
 export async function seedDeliveries(place: Place, urls: readonly string[], count: number): Promise<void> {
   await addWorkspaces(place, [workspace], { urls });
   const events = Array.from({ length: count }, (_, index) => eventOf({ kind: 'acquired', lock: lockRow(index) }));
-  await change(place, (db, now) => recordEvents(db, now, events));
+  await change(place, (db) => recordEvents(db, events));
 }

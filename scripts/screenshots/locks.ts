@@ -81,7 +81,7 @@ export const lockPictures: readonly Picture[] = [
     show: (page, take) =>
       withPicturedService({}, async ({ storage, open }) => {
         await storage.commit('global', (db) =>
-          addWorkspace(db, storage.now, operator, { id: 'game', remote: 'https://git.example.com/studio/game.git' }),
+          addWorkspace(db, operator, { id: 'game', remote: 'https://git.example.com/studio/game.git' }),
         );
         await open(page, '/workspaces/game/locks');
         await page.locator('#live').getByText('Live').waitFor();

@@ -63,7 +63,7 @@ export async function withPicturedService(
   });
   const tokenOf = async (name: string, scopes: readonly Scope[], id?: string): Promise<string> => {
     const token = { name, scopes, workspaces: null, lifetime: null };
-    return (await storage.commit('global', (db) => createToken(db, storage.now, operator, token, id))).secret;
+    return (await storage.commit('global', (db) => createToken(db, operator, token, id))).secret;
   };
   const administrator = await tokenOf('ada', ['admin'], administratorId);
   try {

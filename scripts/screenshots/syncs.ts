@@ -81,10 +81,10 @@ const syncs: readonly PastSync[] = [
   }),
 ];
 
-export async function furnishSyncs({ commit, now }: Storage): Promise<void> {
+export async function furnishSyncs({ commit }: Storage): Promise<void> {
   const at = Date.now();
   await commit('global', async (db) => {
-    for (const id of Object.keys(branches)) await addWorkspace(db, now, operator, { id, remote: remoteOf(id) });
+    for (const id of Object.keys(branches)) await addWorkspace(db, operator, { id, remote: remoteOf(id) });
     for (const [index, sync] of syncs.entries()) await insertSync(db, at, index, sync);
     const synced = [
       ['film', 'main', 'main'],

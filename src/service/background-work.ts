@@ -12,6 +12,7 @@ import type { Metrics } from './runtime/metrics.ts';
 import { repeat } from './runtime/repeat.ts';
 import { keptForMs, removeOld } from './storage/remove-old.ts';
 import type { Storage } from './storage/storage.ts';
+import { now } from './storage/timestamp.ts';
 import { startSyncs } from './syncs/sync-worker.ts';
 import { dropDeliveries } from './webhooks/delivery-queue.ts';
 import { startDeliveries } from './webhooks/delivery-worker.ts';
@@ -137,7 +138,7 @@ const expiringSoonMs = milliseconds({ seconds: 14 * 86_400 });
 type Gauges = Pick<Metrics, 'locks' | 'lastSync' | 'lockWaiters' | 'expiringTokens'>;
 
 /** Gauges of the database. Every instance measures them, with the same results. */
-export function createDatabaseGauges({ read, now }: Pick<Storage, 'read' | 'now'>, metrics: Gauges) {
+export function createDatabaseGauges({ read }: Pick<Storage, 'read'>, metrics: Gauges) {
   /** Counts entries of the primary key: a condition on `expires_at` would read every lock. */
   const measure = (workspace: string) =>
     read

@@ -129,7 +129,7 @@ export async function startTestService(kind: DatabaseKind, options: RunningServi
       lifetime = null,
     }: TokenOptions = {}): Promise<{ readonly id: string; readonly secret: string }> {
       const { token, secret } = await storage.commit('global', (db) =>
-        createToken(db, storage.now, operator, { name, owner, scopes, workspaces, lifetime }),
+        createToken(db, operator, { name, owner, scopes, workspaces, lifetime }),
       );
       return { id: token.id, secret };
     },

@@ -3,7 +3,7 @@ import { storePool as storeNew } from '../../src/service/pools/pools.ts';
 import type { Storage } from '../../src/service/storage/storage.ts';
 import { operator } from './operator.ts';
 
-type Commits = Pick<Storage, 'commit' | 'now'>;
+type Commits = Pick<Storage, 'commit'>;
 
 /** Items are words: paths, each perhaps with properties in the word after it, such as `host=b1,secret:serial=A`. */
 export const storePool = (storage: Commits, workspace: string, name: string, ...words: readonly string[]) =>
@@ -40,14 +40,14 @@ interface Change {
 }
 
 async function storeItems(
-  { commit, now }: Commits,
+  { commit }: Commits,
   action: 'pool.added' | 'pool.updated',
   { items, ...pool }: Change,
 ): Promise<void> {
   const parsed = parsePoolItems(items);
   if (!parsed.ok) throw new Error(parsed.reason);
   const stored = await commit({ workspace: pool.workspace }, (db) =>
-    storeNew(db, now, operator, action, { ...pool, items: parsed.value }),
+    storeNew(db, operator, action, { ...pool, items: parsed.value }),
   );
   if (!stored.ok) throw new Error(stored.reason);
 }

@@ -5,27 +5,28 @@ import { removeOldData } from '../../src/service/background-work.ts';
 import { openSqlite } from '../../src/service/storage/sqlite.ts';
 import type { Storage } from '../../src/service/storage/storage.ts';
 import type { Tables } from '../../src/service/storage/tables.ts';
+import { now } from '../../src/service/storage/timestamp.ts';
 import { revokeToken } from '../../src/service/tokens/tokens.ts';
 import { addWorkspace } from '../../src/service/workspaces/workspaces.ts';
 import { operator } from './operator.ts';
 
-type NewWorkspace = Parameters<typeof addWorkspace>[3];
+type NewWorkspace = Parameters<typeof addWorkspace>[2];
 type Sync = InsertObject<Tables, 'syncs'>;
 type Branch = InsertObject<Tables, 'synced_branches'>;
 type Lock = InsertObject<Tables, 'locks'>;
 
 /** Adds a workspace as an operator does. Its remote is not contacted unless a test syncs it. */
 export const storeWorkspace = (
-  { commit, now }: Pick<Storage, 'commit' | 'now'>,
+  { commit }: Pick<Storage, 'commit'>,
   { id, ...settings }: Partial<NewWorkspace> & Pick<NewWorkspace, 'id'>,
 ): Promise<boolean> =>
   commit('global', (db) =>
-    addWorkspace(db, now, operator, { id, remote: `https://git.example.com/${id}.git`, ...settings }),
+    addWorkspace(db, operator, { id, remote: `https://git.example.com/${id}.git`, ...settings }),
   );
 
 /** Revokes a token as an operator does. */
-export const revoke = ({ commit, now }: Pick<Storage, 'commit' | 'now'>, id: string) =>
-  commit('global', (db) => revokeToken(db, now, operator, id));
+export const revoke = ({ commit }: Pick<Storage, 'commit'>, id: string) =>
+  commit('global', (db) => revokeToken(db, operator, id));
 
 /** Stores syncs directly: they have succeeded, unless given otherwise. */
 export async function storeSyncs(
@@ -106,7 +107,7 @@ export async function findRows<Table extends keyof Tables>(
 /** The paths of the active locks in a folder, whether or not its service runs. */
 export async function lockedPathsIn(folder: string): Promise<readonly string[]> {
   const storage = await openSqlite({ folder });
-  const { read, now } = storage;
+  const { read } = storage;
   const locks = read.selectFrom('locks').select('path').where(sql<boolean>`expires_at > ${now}`).orderBy('path');
   const rows = await locks.execute().finally(storage.close);
   return rows.map(({ path }) => path);

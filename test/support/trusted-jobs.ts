@@ -21,7 +21,7 @@ export async function trustJobs(
   rule: Partial<NewTrustRule> = {},
 ): Promise<TrustRule> {
   const added = await storage.commit('global', (db) =>
-    addTrustRule(db, storage.now, operator, {
+    addTrustRule(db, operator, {
       ...{ issuer: url, owner: 'build-bot', claims: jobIds },
       ...{ scopes: ['locks:write'], workspaces: null },
       ...rule,

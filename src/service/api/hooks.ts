@@ -12,7 +12,7 @@ import { parseSecret, secretPattern } from '../webhooks/signature.ts';
 import { type Api, type ApiParts, addWorkspaceOperation, jsonResponse, keyHeader } from './operation.ts';
 
 export function addHookRoutes(api: Api, parts: ApiParts): void {
-  const { storage, idempotent, targets } = parts;
+  const { idempotent, targets } = parts;
 
   addWorkspaceOperation(api, parts, {
     operationId: 'registerHook',
@@ -39,7 +39,7 @@ export function addHookRoutes(api: Api, parts: ApiParts): void {
         },
         async (db, request) => {
           const registration = { ...request, workspace: workspace.id, actor: actorOf(c) };
-          const { hook, isNew, newSecret } = await registerHook(db, storage.now, registration);
+          const { hook, isNew, newSecret } = await registerHook(db, registration);
           return jsonApiResponse(isNew ? 201 : 200, newSecret === null ? hook : { ...hook, secret: newSecret });
         },
       );

@@ -44,7 +44,7 @@ export function addPushRoute(api: Api, parts: ApiParts): void {
       const { branch } = event;
       const estimatedObjects = (await syncedBranches(storage, workspace.id)).get(branch)?.receivedObjects ?? 0;
       const wanted = { workspace: workspace.id, branch, estimatedObjects, requestedBy: `push (${forge})` };
-      const sync = await storage.commit({ workspace: workspace.id }, (db) => enqueue(db, storage.now, wanted));
+      const sync = await storage.commit({ workspace: workspace.id }, (db) => enqueue(db, wanted));
       return queuedResponse(workspace.id, sync, publicUrl());
     },
   });

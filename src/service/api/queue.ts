@@ -46,7 +46,7 @@ export function addQueueRoutes(api: Api, parts: ApiParts): void {
       200: jsonResponse('The waiting requests.', z.object({ queue: z.array(queuedSchema) }).openapi('Queue')),
     },
     async handle({ workspace, query: { path } }) {
-      const queue = await listQueue(parts.storage, { workspace: workspace.id, path });
+      const queue = await listQueue(parts.storage.read, { workspace: workspace.id, path });
       return jsonApiResponse(200, { queue: queue.map(withoutWaitId) });
     },
   });

@@ -49,7 +49,7 @@ export function addSyncRoutes(api: Api, parts: ApiParts): void {
         async (db, prepared) => {
           if (!prepared.ok) throw invalid({ pointer: '#/branch', detail: prepared.reason });
           const requested = { estimatedObjects: prepared.value, requestedBy: bearerOf(c).name };
-          const sync = await enqueue(db, storage.now, { workspace: workspace.id, branch, ...requested });
+          const sync = await enqueue(db, { workspace: workspace.id, branch, ...requested });
           return queuedResponse(workspace.id, sync, publicUrl());
         },
       );

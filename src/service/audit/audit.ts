@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { parseJson } from '../contract/response.ts';
-import type { Database, Now, Storage } from '../storage/storage.ts';
-import { asTimestamp } from '../storage/timestamp.ts';
+import type { Database, Storage } from '../storage/storage.ts';
+import { asTimestamp, now } from '../storage/timestamp.ts';
 
 /** Audited actions: everything except a token's own locks and syncs. */
 export const auditActions = [
@@ -45,7 +45,7 @@ export interface AuditEntry {
 }
 
 /** Must run in the transaction of the action, so that neither exists without the other. */
-export async function recordAudit(db: Database, now: Now, { actor, action, detail }: AuditEntry): Promise<void> {
+export async function recordAudit(db: Database, { actor, action, detail }: AuditEntry): Promise<void> {
   const { name, tokenId: token_id, address } = actor;
   const entry = { at: now, actor: name, token_id, address, action, detail: JSON.stringify(detail) };
   await db.insertInto('audit').values(entry).execute();

@@ -2,15 +2,14 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { z } from '@hono/zod-openapi';
-import { type Selectable, sql } from 'kysely';
+import { sql } from 'kysely';
 import { CommandError } from '../../command/command.ts';
 import { quoteForLog } from '../../interface/safe-text.ts';
 import { type Actor, recordAudit } from '../audit/audit.ts';
 import { parseJson } from '../contract/response.ts';
 import { migrate, schemaVersion } from '../storage/migrate.ts';
 import type { Database, Dialect, Storage } from '../storage/storage.ts';
-import type { Tables } from '../storage/tables.ts';
-import { asTimestamp } from '../storage/timestamp.ts';
+import { asTimestamp, timeOf } from '../storage/timestamp.ts';
 import { databaseProblem } from '../storage/unavailable.ts';
 import { parseWorkspaceId } from '../workspaces/workspace-id.ts';
 import { countActiveLocks } from '../workspaces/workspaces.ts';
@@ -22,7 +21,7 @@ import { type Header, headerSchema, tableKeys, waitForReader } from './write.ts'
  * `replace`, removes the data of the database first.
  */
 export const restoreBackup = (
-  { rebuild, dialect, now }: Storage,
+  { rebuild, dialect }: Storage,
   input: Readable,
   { replace, actor }: { readonly replace: boolean; readonly actor: Actor },
 ) =>
@@ -36,16 +35,15 @@ export const restoreBackup = (
     const { header, rows } = await load(input, db, dialect);
     await refuseUnusableWorkspaces(db);
 
-    const { time } = await db.selectNoFrom(now.as('time')).executeTakeFirstOrThrow();
-    const fencesRaisedBy = await raiseFences(db, time - header.taken_at);
+    const fencesRaisedBy = await raiseFences(db, (await timeOf(db)) - header.taken_at);
     await keepHigherFences(db, fencesBefore);
     await endSessions(db);
-    await recordAudit(db, now, {
+    await recordAudit(db, {
       actor,
       action: 'backup.restored',
       detail: { taken_at: asTimestamp(header.taken_at), fences_raised_by: fencesRaisedBy },
     });
-    return { header, rows, fencesRaisedBy, activeLocks: await countActiveLocks(db, now) };
+    return { header, rows, fencesRaisedBy, activeLocks: await countActiveLocks(db) };
   });
 
 const damaged = (reason: string): CommandError =>
@@ -211,7 +209,10 @@ export async function raiseFences(db: Database, sinceBackupMs: number): Promise<
 }
 
 /** Keeps the fences of the replaced database that are higher than those of the backup. */
-async function keepHigherFences(db: Database, replaced: readonly Selectable<Tables['fences']>[]): Promise<void> {
+async function keepHigherFences(
+  db: Database,
+  replaced: readonly { workspace_id: string; value: number }[],
+): Promise<void> {
   // One by one: a statement has a limited number of parameters, and there is a fence for each workspace that ever was.
   for (const fence of replaced) {
     await db

@@ -5,6 +5,7 @@ import { z } from '@hono/zod-openapi';
 import { sql } from 'kysely';
 import type { Database, Storage } from '../storage/storage.ts';
 import { tables } from '../storage/tables.ts';
+import { now } from '../storage/timestamp.ts';
 
 export const format = 'workspace-service backup 1';
 
@@ -27,7 +28,7 @@ export type Header = z.infer<typeof headerSchema>;
 export const writeBackup = (storage: Storage, service: string, output: Writable) =>
   readSnapshot(storage, async (db) => {
     const { rows } = await sql<{ schema: number; taken_at: number }>`
-      select version as schema, ${storage.now} as taken_at from schema_version`.execute(db);
+      select version as schema, ${now} as taken_at from schema_version`.execute(db);
     // The table always has one row.
     const { schema = 0, taken_at = 0 } = rows[0] ?? {};
     const header: Header = { format, schema, service, taken_at };

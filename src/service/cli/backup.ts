@@ -120,9 +120,9 @@ const raiseFencesCommand = defineStorageCommand({
   ],
   example: '--json',
   async run(_context, { change }) {
-    const fences_raised_by = await change(async (db, now, actor) => {
+    const fences_raised_by = await change(async (db, actor) => {
       const raisedBy = await raiseFences(db, longestLagMs);
-      await recordAudit(db, now, { actor, action: 'fences.raised', detail: { fences_raised_by: raisedBy } });
+      await recordAudit(db, { actor, action: 'fences.raised', detail: { fences_raised_by: raisedBy } });
       return raisedBy;
     });
     return { document: { fences_raised_by }, lines: [`Fences raised by ${fences_raised_by}.`] };

@@ -34,7 +34,7 @@ const hookRemove = defineStorageCommand({
   },
   example: 'game hook_5d3ad6a0-4b1c-4d53-8d2c-6b0f4a2f9c3e',
   async run({ arguments: { workspace, id } }, { change }) {
-    const removed = await change((db, now, actor) => removeHook(db, now, { workspace, id, actor }));
+    const removed = await change((db, actor) => removeHook(db, { workspace, id, actor }));
     if (!removed)
       throw new CommandError(
         `The workspace "${workspace}" has no hook ${id}. Run "workspace-service hook list ${workspace}" to list its hooks.`,

@@ -188,13 +188,13 @@ const devTokenLifetime = { seconds: 7 * 86_400 };
 
 /** Creates sample data: a workspace with a small repository as its remote, and a token with all scopes. */
 async function setUpDev(storage: Storage, git: Git) {
-  const { commit, now } = storage;
+  const { commit } = storage;
   // A URL, because the address of a remote must not contain spaces.
   const remote = pathToFileURL(await git.sampleRepository()).href;
   const operator = operatorActor();
   const { secret } = await commit('global', async (db) => {
-    await addWorkspace(db, now, operator, { id: sampleWorkspace, remote });
-    return createToken(db, now, operator, { name: 'dev', scopes, workspaces: null, lifetime: devTokenLifetime });
+    await addWorkspace(db, operator, { id: sampleWorkspace, remote });
+    return createToken(db, operator, { name: 'dev', scopes, workspaces: null, lifetime: devTokenLifetime });
   });
   return { token: secret, workspace: sampleWorkspace, sign_in_link: await makeSignInLink(storage) };
 }

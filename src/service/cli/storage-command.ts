@@ -4,7 +4,7 @@ import { required, withDefault } from '../../command/flags.ts';
 import { printLines, quoted } from '../../command/print.ts';
 import { didYouMean, textOf } from '../../interface/parsed.ts';
 import type { Actor } from '../audit/audit.ts';
-import type { Database, Now, Storage } from '../storage/storage.ts';
+import type { Database, Storage } from '../storage/storage.ts';
 import { unknownWorkspaces } from '../tokens/new-token.ts';
 import { parseWorkspaceId } from '../workspaces/workspace-id.ts';
 import { databaseExists, withDatabase } from './open-storage.ts';
@@ -23,7 +23,7 @@ export const storageVariables = [['DATABASE_URL', 'a PostgreSQL database, instea
 
 export interface OperatorStorage extends Storage {
   /** Makes an audited change: of the workspace that the command is about, or else a global one. */
-  change<T>(make: (db: Database, now: Now, actor: Actor) => Promise<T>): Promise<T>;
+  change<T>(make: (db: Database, actor: Actor) => Promise<T>): Promise<T>;
 }
 
 /** With `createsDatabase`, creates a missing database. Otherwise, a mistyped folder is not used as an empty service. */
@@ -42,8 +42,7 @@ const storageCommand = ({ createsDatabase }: { readonly createsDatabase: boolean
         const { workspace } = values;
         if (typeof workspace === 'string') await requireWorkspaces(storage, [workspace]);
         const scope = typeof workspace === 'string' ? { workspace } : 'global';
-        const change: OperatorStorage['change'] = (make) =>
-          storage.commit(scope, (db) => make(db, storage.now, operatorActor()));
+        const change: OperatorStorage['change'] = (make) => storage.commit(scope, (db) => make(db, operatorActor()));
         return work({ ...storage, change });
       });
     },

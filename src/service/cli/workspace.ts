@@ -92,7 +92,7 @@ const workspaceAdd = defineCreatingCommand({
   async run({ flags, arguments: { id }, environment }, storage) {
     const checked = await checkRemote(flags, environment);
     const fresh = await storage.commit({ workspace: id }, (db) =>
-      addWorkspace(db, storage.now, operatorActor(), { id, remote: flags.remote.text, ...settingsOf(flags) }),
+      addWorkspace(db, operatorActor(), { id, remote: flags.remote.text, ...settingsOf(flags) }),
     );
     if (!fresh) throw new CommandError(`The workspace "${id}" already exists. Remove it first, or choose another id.`);
     const workspace = (await listWorkspaces(storage.read)).find((each) => each.id === id);

@@ -12,6 +12,7 @@ import {
 } from '../storage/batch-query.ts';
 import { removeBeyond, removeOld } from '../storage/remove-old.ts';
 import type { Database, Storage } from '../storage/storage.ts';
+import { now } from '../storage/timestamp.ts';
 
 export type Idempotency = ReturnType<typeof createIdempotency>;
 export type Idempotent = Idempotency['idempotent'];
@@ -57,7 +58,7 @@ export function createIdempotency(storage: Storage) {
     { decide, isDone }: Rules<Details, Result>,
   ): Promise<readonly (Result | 'key-reused')[]> {
     const requests = asked.map(({ request }) => request);
-    const before = await recallAll<Result>(db, storage, requests);
+    const before = await recallAll<Result>(db, requests);
     const open = asked.filter((_, index) => before[index] === undefined);
     const details = open.map((each) => each.details);
     const decided = await decide(db, details);
@@ -65,7 +66,7 @@ export function createIdempotency(storage: Storage) {
       const request = open[index]?.request;
       return request !== undefined && isDone(result) ? { ...request, result: JSON.stringify(result) } : [];
     });
-    if (done.length > 0) await insertResults(db, storage.now, done);
+    if (done.length > 0) await insertResults(db, done);
     const outcomes = decided.values();
     return before.flatMap((outcome) => outcome ?? outcomes.next().value ?? []);
   }
@@ -78,7 +79,7 @@ export function createIdempotency(storage: Storage) {
     respond: (db: Database, prepared: Prepared) => Promise<ApiResponse>,
   ): Promise<ApiResponse> {
     return runExclusively(request, async () => {
-      const [before] = await recallAll<ApiResponse>(storage.read, storage, [request]);
+      const [before] = await recallAll<ApiResponse>(storage.read, [request]);
       if (before !== undefined) return orThrow(before);
       const asked = [{ request, details: await prepare() }];
       const decide = (db: Database, all: readonly Prepared[]) => Promise.all(all.map((each) => respond(db, each)));
@@ -113,7 +114,7 @@ function orThrow<Result>(outcome: Result | 'key-reused' | undefined): Result {
 
 const rememberedForMs = 24 * 60 * 60 * 1_000;
 
-const selectResults = batchQuery((db, members, now) =>
+const selectResults = batchQuery((db, members) =>
   db
     .selectFrom(members)
     .innerJoin('remembered_answers', (join) =>
@@ -129,11 +130,10 @@ const selectResults = batchQuery((db, members, now) =>
 /** Remembered results, in the order of the requests. */
 async function recallAll<Result>(
   db: Database,
-  { now }: Storage,
   requests: readonly (KeyedRequest | undefined)[],
 ): Promise<readonly (Result | 'key-reused' | undefined)[]> {
   if (requests.every((request) => request === undefined)) return requests.map(() => undefined);
-  return inInputOrder(requests, await selectResults(db, now, requests)).map((row, index) => {
+  return inInputOrder(requests, await selectResults(db, requests)).map((row, index) => {
     if (row === undefined) return undefined;
     if (row.fingerprint !== requests[index]?.fingerprint) return 'key-reused';
     // Only decideNew() writes the column, and the fingerprint says which operation it was.
@@ -143,9 +143,9 @@ async function recallAll<Result>(
 
 /** Whether the key of a request was used, so that it gets a response without being carried out. */
 export const isKeyUsed = async (storage: Storage, request: KeyedRequest | undefined): Promise<boolean> =>
-  (await recallAll(storage.read, storage, [request]))[0] !== undefined;
+  (await recallAll(storage.read, [request]))[0] !== undefined;
 
-const insertResults = batchQuery((db, members, now) =>
+const insertResults = batchQuery((db, members) =>
   insertFrom(db, members, 'remembered_answers', {
     ...textsOf(['key', 'fingerprint', 'result']),
     token_id: textOf('tokenId'),

@@ -2,7 +2,8 @@ import { sql } from 'kysely';
 import { type LockPath, pathKeptMinutes } from '../../interface/lock-path.ts';
 import { Refusal } from '../contract/response.ts';
 import { grants } from '../contract/scopes.ts';
-import type { Database, Now, Storage } from '../storage/storage.ts';
+import type { Database, Storage } from '../storage/storage.ts';
+import { now } from '../storage/timestamp.ts';
 import { type Bearer, findToken, maySee } from '../tokens/tokens.ts';
 import { isOwnLock } from './change-lock.ts';
 import { findLocks } from './find.ts';
@@ -29,38 +30,36 @@ interface AskRequest {
 }
 
 interface AskingOptions {
-  readonly storage: Pick<Storage, 'commit' | 'read' | 'now'>;
+  readonly storage: Pick<Storage, 'commit' | 'read'>;
   readonly onChange: OnChange;
   readonly onError: (error: unknown) => void;
 }
 
 export function createAsking({ storage, onChange, onError }: AskingOptions) {
-  const { now } = storage;
-
   return {
     /** Returns the request in line. Asking again changes the note, and keeps the place. */
     async askFor(request: AskRequest): Promise<Omit<QueuedRequest, 'waitId'>> {
       const { workspace, path, bearer } = request;
       if (bearer.run !== undefined)
         throw refused('The token of a job cannot ask for a lock. Wait for the lock instead.');
-      const asked = await storage.commit({ workspace }, (db) => ask(db, now, request));
+      const asked = await storage.commit({ workspace }, (db) => ask(db, request));
       onChange(workspace, [path]);
       return asked;
     },
     /** False if the person has not asked. */
     async withdraw({ workspace, path, bearer }: Omit<AskRequest, 'note'>): Promise<boolean> {
       const id = waitIds.ofPerson(bearer.id, { workspace, path });
-      const removed = await storage.commit({ workspace }, (db) => removeWaits(db, now, [{ id }]));
+      const removed = await storage.commit({ workspace }, (db) => removeWaits(db, [{ id }]));
       if (removed.length > 0) onChange(workspace, [path]);
       return removed.length > 0;
     },
     /** Called periodically: tells people whose turn it is, and keeps the paths for them. */
     async tellPeople(): Promise<void> {
-      const waiting = await untold(storage.read, now).execute();
-      const kept = await keptFor(storage.read, now, waiting);
+      const waiting = await untold(storage.read).execute();
+      const kept = await keptFor(storage.read, waiting);
       for (const wait of waiting.filter(({ id }, index) => kept[index]?.id === id)) {
         try {
-          await storage.commit(wait, (db) => tell(db, now, wait.id));
+          await storage.commit(wait, (db) => tell(db, wait.id));
           onChange(wait.workspace, [wait.path]);
         } catch (error) {
           onError(error);
@@ -72,14 +71,13 @@ export function createAsking({ storage, onChange, onError }: AskingOptions) {
 
 async function ask(
   db: Database,
-  now: Now,
   { workspace, path, bearer, note }: AskRequest,
 ): Promise<Omit<QueuedRequest, 'waitId'>> {
   const key = { workspace, path };
   const id = waitIds.ofPerson(bearer.id, key);
-  const [held] = await findLocks(db, now, [key]);
+  const [held] = await findLocks(db, [key]);
   if (held && isOwnLock(held, bearer)) throw refused(`You hold the lock on ${path} already.`);
-  const [next] = held ? [] : await keptFor(db, now, [key]);
+  const [next] = held ? [] : await keptFor(db, [key]);
   if (held === undefined && (next === undefined || next.id === id)) {
     throw refused(`${path} is free, and not kept for anyone else. Lock it.`);
   }
@@ -97,9 +95,9 @@ async function ask(
     requestId: id,
     presentMs: askKeptMs,
   };
-  const [refusal] = await joinLine(db, now, [request]);
+  const [refusal] = await joinLine(db, [request]);
   if (refusal !== undefined) throw refusal;
-  const [asked] = await listQueue({ read: db, now }, key, id);
+  const [asked] = await listQueue(db, key, id);
   if (asked === undefined) throw new Error('The request is not in line.');
   return withoutWaitId(asked);
 }
@@ -107,15 +105,15 @@ async function ask(
 const refused = (detail: string): Refusal => new Refusal('invalid-request', detail);
 
 /** In a transaction, because meanwhile the person may withdraw, others may lock the path, or another instance may tell. */
-async function tell(db: Database, now: Now, id: string): Promise<void> {
-  const wait = await untold(db, now).where('waits.id', '=', id).executeTakeFirst();
-  const [next] = wait === undefined ? [] : await keptFor(db, now, [wait]);
+async function tell(db: Database, id: string): Promise<void> {
+  const wait = await untold(db).where('waits.id', '=', id).executeTakeFirst();
+  const [next] = wait === undefined ? [] : await keptFor(db, [wait]);
   if (wait === undefined || next?.id !== id) return;
-  const token = await findToken(db, now, wait.tokenId);
+  const token = await findToken(db, wait.tokenId);
   const mayLock = token?.state === 'active' && maySee(token, wait.workspace) && grants(token.scopes, 'locks:write');
   if (!mayLock) {
     // The others must not wait for a person who cannot have the lock.
-    await removeWaits(db, now, [{ id }]);
+    await removeWaits(db, [{ id }]);
     return;
   }
   const keptUntil = sql<number>`${now} + ${sql.lit(pathKeptMs)}`;
@@ -128,10 +126,10 @@ async function tell(db: Database, now: Now, id: string): Promise<void> {
 const firstRank = 0;
 
 /** People who wait for paths that are free. */
-const untold = (db: Database, now: Now) =>
+const untold = (db: Database) =>
   db
     .selectFrom('waits')
     .innerJoin('wait_paths', 'wait_paths.wait_id', 'waits.id')
     .where('waits.kind', '=', 'ask')
-    .where(isFree(now, 'wait_paths'))
+    .where(isFree('wait_paths'))
     .select(['waits.id', 'waits.token_id as tokenId', 'waits.workspace_id as workspace', 'wait_paths.path']);

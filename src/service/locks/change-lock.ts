@@ -4,7 +4,8 @@ import type { Lock } from '../../interface/resources.ts';
 import { type Actor, type AuditEntry, recordAudit } from '../audit/audit.ts';
 import { type Subscriber, subscribersOf } from '../outbox/outbox.ts';
 import { batchQuery, numberOf, textOf } from '../storage/batch-query.ts';
-import type { Database, Now } from '../storage/storage.ts';
+import type { Database } from '../storage/storage.ts';
+import { now } from '../storage/timestamp.ts';
 import type { Bearer } from '../tokens/tokens.ts';
 import { findLocks, type LockRow, type StoredLock, toLock } from './find.ts';
 import { type LockEnd, recordEnds } from './history.ts';
@@ -31,12 +32,8 @@ type Unchanged = { readonly kind: 'absent' } | { readonly kind: 'another-lock' |
 
 export type RenewDecision = { readonly kind: 'renewed' | 'lasts-longer'; readonly lock: Lock } | Unchanged;
 
-export async function renewLocks(
-  db: Database,
-  now: Now,
-  requests: readonly RenewRequest[],
-): Promise<readonly RenewDecision[]> {
-  const locks = await findLocks(db, now, keysOf(requests));
+export async function renewLocks(db: Database, requests: readonly RenewRequest[]): Promise<readonly RenewDecision[]> {
+  const locks = await findLocks(db, keysOf(requests));
   /** The last request for each lock counts. */
   const due = new Map<string, StoredLock & { readonly ttlMs: number }>();
   const decisions = requests.map(({ ttl, bearer, match, isExtension }, index): RenewDecision | undefined => {
@@ -51,7 +48,7 @@ export async function renewLocks(
     due.set(found.id, { ...found, ttlMs });
     return undefined;
   });
-  const renewed = due.size === 0 ? [] : await updateLocks(db, now, [...due.values()]);
+  const renewed = due.size === 0 ? [] : await updateLocks(db, [...due.values()]);
   const ends = new Map(renewed.map(({ id, expires_at }) => [id, expires_at]));
   return decisions.map((decision, index) => {
     const found = locks[index];
@@ -62,7 +59,7 @@ export async function renewLocks(
   });
 }
 
-const updateLocks = batchQuery((db, members, now) =>
+const updateLocks = batchQuery((db, members) =>
   db
     .updateTable('locks')
     .from(members)
@@ -105,11 +102,10 @@ interface Granted extends ReleaseRequest {
 
 export async function releaseLocks(
   db: Database,
-  now: Now,
   requests: readonly ReleaseRequest[],
 ): Promise<readonly ReleaseDecision[]> {
   const keys = keysOf(requests);
-  const [locks, subscribers] = await Promise.all([findLocks(db, now, keys), subscribersOf(db, now, keys)]);
+  const [locks, subscribers] = await Promise.all([findLocks(db, keys), subscribersOf(db, keys)]);
   const granted = new Map<string, Granted>();
   const releases = requests.map((request, index): ReleaseDecision => {
     const found = locks[index];
@@ -121,7 +117,7 @@ export async function releaseLocks(
     granted.set(found.id, { ...request, found });
     return { kind: 'released', lock };
   });
-  await deleteGranted(db, now, [...granted.values()], subscribers);
+  await deleteGranted(db, [...granted.values()], subscribers);
   return releases;
 }
 
@@ -133,19 +129,18 @@ const deleteLocks = batchQuery((db, members) =>
 
 async function deleteGranted(
   db: Database,
-  now: Now,
   granted: readonly Granted[],
   subscribers: readonly Subscriber[],
 ): Promise<void> {
   if (granted.length === 0) return;
-  await deleteLocks(db, now, keysOf(granted));
+  await deleteLocks(db, keysOf(granted));
   const ends = granted.map(({ found: lock, releaser }): LockEnd => {
     const kind = isOwnLock(lock, releaser) ? 'released' : 'force-released';
     return { kind, lock, at: lock.expires_at - lock.remainingMs, by: releaser.owner ?? releaser.name };
   });
-  await recordEnds(db, now, ends, subscribers);
+  await recordEnds(db, ends, subscribers);
   for (const release of granted) {
-    if (!isOwnLock(release.found, release.releaser)) await recordAudit(db, now, auditOf(release));
+    if (!isOwnLock(release.found, release.releaser)) await recordAudit(db, auditOf(release));
   }
 }
 

@@ -4,18 +4,14 @@ import { type Lock, type LockType, lockTypes } from '../../interface/resources.t
 import { inSlices } from '../runtime/map-in-slices.ts';
 import { batchQuery, inInputOrder, inputIndex, textOf } from '../storage/batch-query.ts';
 import { coalesceReads } from '../storage/coalesce-reads.ts';
-import type { Database, Now, Storage } from '../storage/storage.ts';
+import type { Database, Storage } from '../storage/storage.ts';
 import type { Tables } from '../storage/tables.ts';
-import { asTimestamp } from '../storage/timestamp.ts';
+import { asTimestamp, now } from '../storage/timestamp.ts';
 import type { Bearer } from '../tokens/tokens.ts';
 
 /** The active lock on each path, in input order. */
-export const findLocks = async (
-  db: Database,
-  now: Now,
-  keys: readonly LockKey[],
-): Promise<readonly (StoredLock | undefined)[]> =>
-  (await findRows(db, now, keys)).map((row) => (isActive(row) ? row : undefined));
+export const findLocks = async (db: Database, keys: readonly LockKey[]): Promise<readonly (StoredLock | undefined)[]> =>
+  (await findRows(db, keys)).map((row) => (isActive(row) ? row : undefined));
 
 /** Coalesces concurrent lookups outside of transactions. */
 export const findCommittedLock = coalesceReads(findLocks);
@@ -24,8 +20,8 @@ export const findCommittedLock = coalesceReads(findLocks);
 const maxFoundAtOnce = 1_000;
 
 /** Like findLocks(), outside of transactions, for any number of paths. */
-export const findManyLocks = ({ read, now }: Pick<Storage, 'read' | 'now'>, keys: readonly LockKey[]) =>
-  inSlices(keys, maxFoundAtOnce, (slice) => findLocks(read, now, slice));
+export const findManyLocks = ({ read }: Pick<Storage, 'read'>, keys: readonly LockKey[]) =>
+  inSlices(keys, maxFoundAtOnce, (slice) => findLocks(read, slice));
 
 export interface StoredLock extends LockRow {
   readonly remainingMs: number;
@@ -39,7 +35,7 @@ export interface LockKey {
 /** No id of a workspace contains a space. */
 export const nameOf = ({ workspace, path }: LockKey): string => `${workspace} ${path}`;
 
-const selectLocks = batchQuery((db, members, now) =>
+const selectLocks = batchQuery((db, members) =>
   db
     .selectFrom(members)
     .innerJoin('locks', (join) =>
@@ -52,11 +48,8 @@ const selectLocks = batchQuery((db, members, now) =>
 export const isActive = (row: StoredLock | undefined): row is StoredLock => row !== undefined && row.remainingMs > 0;
 
 /** With locks that have expired, and whose rows have not been removed yet. */
-export const findRows = async (
-  db: Database,
-  now: Now,
-  keys: readonly LockKey[],
-): Promise<readonly (StoredLock | undefined)[]> => inInputOrder(keys, await selectLocks(db, now, keys));
+export const findRows = async (db: Database, keys: readonly LockKey[]): Promise<readonly (StoredLock | undefined)[]> =>
+  inInputOrder(keys, await selectLocks(db, keys));
 
 export type LockRow = Selectable<Tables['locks']>;
 
@@ -101,11 +94,11 @@ export const maxSearched = 2_000;
  * many locks there are: SQLite answers on the thread that also answers requests for locks.
  */
 export async function listLocks(
-  storage: Pick<Storage, 'read' | 'now'>,
+  storage: Pick<Storage, 'read'>,
   { workspace, path, prefix, owner, words = [], after, limit }: LockQuery,
 ) {
   let active = activeLocks(storage)
-    .select(sql<number>`expires_at - (select ${storage.now})`.as('remainingMs'))
+    .select(sql<number>`expires_at - (select ${now})`.as('remainingMs'))
     .where('workspace_id', '=', workspace);
   if (path !== undefined) active = active.where('path', '=', path);
   if (prefix !== undefined) active = active.where('path', '>=', prefix).where('path', '<', `${prefix}${lastSortKey}`);
@@ -122,7 +115,7 @@ export async function listLocks(
   return { locks, next: last?.path };
 }
 
-const activeLocks = ({ read, now }: Pick<Storage, 'read' | 'now'>) =>
+const activeLocks = ({ read }: Pick<Storage, 'read'>) =>
   read.selectFrom('locks').selectAll().where(sql<SqlBool>`expires_at > (select ${now})`);
 
 /** Active locks, by path. */
@@ -137,7 +130,7 @@ export const locksWithIds = async (
 export const listOwnLocks = (storage: Storage, bearer: Bearer, limit: number) =>
   ownLocksOf(storage, bearer).orderBy('workspace_id').orderBy('path').limit(limit).execute();
 
-export const ownLocksOf = (storage: Pick<Storage, 'read' | 'now'>, { owner, workspaces }: Bearer) =>
+export const ownLocksOf = (storage: Pick<Storage, 'read'>, { owner, workspaces }: Bearer) =>
   activeLocks(storage)
     .where('owner', '=', owner)
     .$if(workspaces !== null, (locks) => locks.where('workspace_id', 'in', workspaces ?? []));

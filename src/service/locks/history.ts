@@ -4,8 +4,8 @@ import type { RequestedBy } from '../outbox/event.ts';
 import { type OutboxEvent, recordEventsFor, type Subscriber, subscribersOf } from '../outbox/outbox.ts';
 import { batchQuery, insertFrom, numbersOf, textsOf } from '../storage/batch-query.ts';
 import { keptForMs, removeBeyond, removeOld } from '../storage/remove-old.ts';
-import type { Database, Now, Storage } from '../storage/storage.ts';
-import { asTimestamp } from '../storage/timestamp.ts';
+import type { Database, Storage } from '../storage/storage.ts';
+import { asTimestamp, now } from '../storage/timestamp.ts';
 import { type LockRow, toLock } from './find.ts';
 
 /** How a lock ended. Renewals are not recorded: a long job has many of them. */
@@ -39,7 +39,6 @@ const insertHistory = batchQuery((db, members) =>
  */
 export async function recordEnds(
   db: Database,
-  now: Now,
   ends: readonly LockEnd[],
   subscribers: readonly Subscriber[],
 ): Promise<void> {
@@ -48,8 +47,8 @@ export async function recordEnds(
     const { id, type: _, expires_at: __, ...recorded } = lock;
     return { ...recorded, kind, lock_id: id, ended_at: at, ended_by: by };
   });
-  await insertHistory(db, now, rows);
-  await recordEventsFor(db, now, subscribers, () => ends.map(eventOf));
+  await insertHistory(db, rows);
+  await recordEventsFor(db, subscribers, () => ends.map(eventOf));
 }
 
 export const expiryOf = (lock: LockRow): LockEnd => ({ kind: 'expired', lock, at: lock.expires_at, by: null });
@@ -97,13 +96,13 @@ const maxLookedAt = 10_000;
  * not delay others. It is not urgent: these locks block nobody. Returns the number of removed locks; if not 0, more may
  * remain.
  */
-export async function removeExpiredLocks({ read, now, commit }: Storage): Promise<number> {
+export async function removeExpiredLocks({ read, commit }: Storage): Promise<number> {
   const workspaces = await read
     .selectFrom((from) =>
       from
         .selectFrom('locks')
         .select('workspace_id')
-        .where(isOver(now))
+        .where(isOver)
         .orderBy('expires_at')
         .limit(maxLookedAt)
         .as('expired'),
@@ -127,15 +126,15 @@ export async function removeExpiredLocks({ read, now, commit }: Storage): Promis
             .selectFrom('locks')
             .select('path')
             .where('workspace_id', '=', workspace)
-            .where(isOver(now))
+            .where(isOver)
             .orderBy('expires_at')
             .limit(Math.ceil(maxDeliveriesAtOnce / Math.max(1, Number(hooks)))),
         )
-        .where(isOver(now))
+        .where(isOver)
         .returningAll()
         .execute();
-      const subscribers = await subscribersOf(db, now, [{ workspace }]);
-      await recordEnds(db, now, removed.map(expiryOf), subscribers);
+      const subscribers = await subscribersOf(db, [{ workspace }]);
+      await recordEnds(db, removed.map(expiryOf), subscribers);
       return removed.length;
     });
   const removed = await Promise.all(workspaces.map(({ id }) => removedFrom(id)));
@@ -143,7 +142,7 @@ export async function removeExpiredLocks({ read, now, commit }: Storage): Promis
 }
 
 /** With a subquery, because PostgreSQL uses the index only if the time is evaluated once. */
-const isOver = (now: Now) => sql<boolean>`expires_at <= (select ${now})`;
+const isOver = sql<boolean>`expires_at <= (select ${now})`;
 
 export type RecordedLockPeriod = ReturnType<typeof periodOf>;
 
@@ -162,9 +161,9 @@ export interface HistoryQuery {
 }
 
 /** The holders of locks with the beginning and the end, for locks that are held now and for those that have ended. */
-export async function readLockHistory({ read, now }: Pick<Storage, 'read' | 'now'>, query: HistoryQuery) {
+export async function readLockHistory({ read }: Pick<Storage, 'read'>, query: HistoryQuery) {
   const { limit } = query;
-  const found = await ofLocks(read, now, query)
+  const found = await ofLocks(read, query)
     .unionAll(ofHistory(read, query))
     .unionAll(ofEndedLeases(read, query))
     .orderBy('ended_at', 'desc')
@@ -184,7 +183,7 @@ export async function readLockHistory({ read, now }: Pick<Storage, 'read' | 'now
 const common = ['path', 'fence', 'owner', 'origin', 'note', 'acquired_at'] as const;
 
 /** Locks that have not ended, or whose end is not recorded yet. */
-const ofLocks = (read: Database, now: Now, query: HistoryQuery) =>
+const ofLocks = (read: Database, query: HistoryQuery) =>
   read
     .selectFrom('locks')
     .select([...common, 'id as lock_id', 'expires_at as ended_at', sql<string | null>`null`.as('ended_by')])

@@ -3,8 +3,9 @@ import { byPath } from '../../interface/lock-path.ts';
 import type { LostLock } from '../contract/schemas.ts';
 import { recordEventsFor, subscribersOf } from '../outbox/outbox.ts';
 import { removeInBatches } from '../storage/remove-old.ts';
-import type { Database, Now, Storage } from '../storage/storage.ts';
+import type { Database, Storage } from '../storage/storage.ts';
 import type { Tables } from '../storage/tables.ts';
+import { now } from '../storage/timestamp.ts';
 import { findLocks, type LockRow, toLock } from './find.ts';
 import { eventOf } from './history.ts';
 
@@ -32,7 +33,7 @@ const forgottenAfterMs = 7 * 24 * 60 * 60_000;
 export async function removeOldLeases(storage: Storage): Promise<void> {
   const locks = sql`select 1 from locks where locks.workspace_id = leases.workspace_id
     and locks.id > leases.lock_ids and locks.id < leases.lock_ids || ':' and locks.lease_id = leases.id`;
-  const isOld = sql`leases.expires_at < (select ${storage.now}) - ${sql.lit(forgottenAfterMs)}
+  const isOld = sql`leases.expires_at < (select ${now}) - ${sql.lit(forgottenAfterMs)}
     and not exists (${locks})`;
   await removeInBatches(storage, { table: 'leases', time: 'expires_at' }, isOld);
 }
@@ -63,15 +64,15 @@ export async function renewHeld(db: Database, lease: LeaseRow, at: number, ttlMs
 }
 
 /** Releases what is held of the lease, and returns its paths. The history is filed later: see fileEndedLocks(). */
-export async function releaseHeld(db: Database, now: Now, lease: LeaseRow, at: number, by: string): Promise<string[]> {
+export async function releaseHeld(db: Database, lease: LeaseRow, at: number, by: string): Promise<string[]> {
   const held = heldOf(db, lease, at);
   await db
     .insertInto('ended_locks')
     .columns([...copied, 'lock_id', 'ended_at', 'ended_by'])
     .expression(held.select([...copied, 'id', sql`cast(${at} as bigint)`.as('at'), sql.val(by).as('by')]))
     .execute();
-  const subscribers = await subscribersOf(db, now, [{ workspace: lease.workspace_id }]);
-  await recordEventsFor(db, now, subscribers, async () =>
+  const subscribers = await subscribersOf(db, [{ workspace: lease.workspace_id }]);
+  await recordEventsFor(db, subscribers, async () =>
     (await heldLocks(db, lease, at)).map((lock) => eventOf({ kind: 'released', lock, at, by })),
   );
   const ended = db.deleteFrom('locks').where(isOf(lease)).where('expires_at', '>', at).returning(['path', 'fence']);
@@ -120,7 +121,7 @@ export async function releasedPaths(db: Database, lease: LeaseRow): Promise<stri
 }
 
 /** The locks of a lease that have ended otherwise than with it: some have expired, and are not in the history yet. */
-export async function lostLocks(db: Database, now: Now, lease: LeaseRow, at: number): Promise<readonly LostLock[]> {
+export async function lostLocks(db: Database, lease: LeaseRow, at: number): Promise<readonly LostLock[]> {
   const workspace = lease.workspace_id;
   const expired = await locksOf(db, lease).select(['id', 'path']).where('expires_at', '<=', at).execute();
   const recorded = await db
@@ -135,7 +136,7 @@ export async function lostLocks(db: Database, now: Now, lease: LeaseRow, at: num
   const all = [...expired.map(({ id, path }) => ({ id, path, kind: 'expired' })), ...recorded];
   const lost = [...new Map(all.map((lock) => [lock.id, lock])).values()].toSorted(byPath);
   const keys = lost.map(({ path }) => ({ workspace, path }));
-  const holders = keys.length === 0 ? [] : await findLocks(db, now, keys);
+  const holders = keys.length === 0 ? [] : await findLocks(db, keys);
   return lost.map(({ id, path, kind }, index): LostLock => {
     const holder = holders[index];
     return { id, path, reason: reasonOf(kind), ...(holder && { lock: toLock(holder) }) };

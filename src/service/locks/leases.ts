@@ -54,18 +54,16 @@ export type LeaseDecision = Waited<{ readonly comparison: Compared } & (KnownLea
 
 interface LeasesOptions {
   readonly quota: LockQuota;
-  readonly storage: Pick<Storage, 'commit' | 'read' | 'now'>;
+  readonly storage: Pick<Storage, 'commit' | 'read'>;
   readonly line: WaitInLine;
   readonly onChange: OnChange;
 }
 
 export function createLeases({ storage, quota, line, onChange }: LeasesOptions) {
-  const { now } = storage;
-
   async function stateOf(db: Database, row: LeaseRow): Promise<KnownLease> {
-    const at = await timeOf(db, now);
+    const at = await timeOf(db);
     const locks = await heldLocks(db, row, at);
-    const lost = await lostLocks(db, now, row, at);
+    const lost = await lostLocks(db, row, at);
     // One of them may have ended since it was read.
     const held = new Set(locks.map(({ id }) => id));
     return { kind: 'granted', isNew: false, row, locks, lost: lost.filter(({ id }) => !held.has(id)) };
@@ -99,7 +97,7 @@ export function createLeases({ storage, quota, line, onChange }: LeasesOptions) 
       throw invalid({ pointer: '#/count', detail: `It must be at most ${keys.length}, the number of paths.` });
     }
     const waitId = waitIds.ofLease({ workspace, id: lease });
-    const [decision] = await take(db, now, [{ ...request, lease, keys, wanted, waitId, place, comparison }], quota);
+    const [decision] = await take(db, [{ ...request, lease, keys, wanted, waitId, place, comparison }], quota);
     if (decision === undefined) throw new Error('The request was not decided.');
     if (decision.kind !== 'granted') return decision;
     const { locks } = decision;
@@ -141,16 +139,16 @@ export function createLeases({ storage, quota, line, onChange }: LeasesOptions) 
       if (wait === undefined) throw noSuchLease(key.id);
       const { id: waitId, wanted } = wait;
       const keys = await keysOfWait(storage.read, waitId);
-      const blocked = await blockedNow(storage.read, now, { keys, wanted, waitId, bearer });
+      const blocked = await blockedNow(storage.read, { keys, wanted, waitId, bearer });
       return { ...blocked, queue: await placeInLine(storage, waitId) };
     },
     async renew(key: LeaseKey, bearer: Bearer, ttlMs: number) {
       const renewal = await storage.commit(key, async (db) => {
         const { row } = await findLeaseOrWait(db, key, bearer);
         if (row === undefined) throw noSuchLease(key.id);
-        const at = await timeOf(db, now);
+        const at = await timeOf(db);
         const held = await renewHeld(db, row, at, ttlMs);
-        const lost = await lostLocks(db, now, row, at);
+        const lost = await lostLocks(db, row, at);
         if (held.length === 0) throw leaseEnded(key.id, lost);
         return { expiresAt: at + ttlMs, held, lost };
       });
@@ -166,20 +164,20 @@ export function createLeases({ storage, quota, line, onChange }: LeasesOptions) 
       const ending = await storage.commit(key, async (db) => {
         const { row, wait, found } = await findLeaseOrWait(db, key, bearer);
         if (found === undefined) onUnknown();
-        const at = await timeOf(db, now);
+        const at = await timeOf(db);
         if (row?.state !== 'ended') {
           const requested = { owner: bearer.owner, fingerprint: found?.fingerprint ?? null, pool: null, lock_ids: '' };
           const ended = { workspace_id: key.workspace, id: key.id, ...requested, ...row };
           await storeLease(db, { ...ended, state: 'ended', expires_at: at });
         }
         if (wait !== undefined) {
-          await removeWaits(db, now, [wait]);
+          await removeWaits(db, [wait]);
           return { released: [], lost: [], changed: [] };
         }
         if (row === undefined || row.fingerprint === null) return undefined;
         const isEnded = row.state === 'ended';
-        const released = isEnded ? await releasedPaths(db, row) : await releaseHeld(db, now, row, at, bearer.owner);
-        return { released, lost: await lostLocks(db, now, row, at), changed: isEnded ? [] : released };
+        const released = isEnded ? await releasedPaths(db, row) : await releaseHeld(db, row, at, bearer.owner);
+        return { released, lost: await lostLocks(db, row, at), changed: isEnded ? [] : released };
       });
       if (ending !== undefined) onChange(key.workspace, ending.changed);
       return ending;

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { Refusal } from '../contract/response.ts';
-import type { Database, Now } from '../storage/storage.ts';
+import type { Database } from '../storage/storage.ts';
+import { now } from '../storage/timestamp.ts';
 
 export type LockQuotas = Readonly<typeof lockQuotas>;
 
@@ -15,11 +16,7 @@ interface QuotaRequest {
 }
 
 /** Why requests may not add their locks, in input order; undefined for those that may. */
-export type LockQuota = (
-  db: Database,
-  now: Now,
-  requests: readonly QuotaRequest[],
-) => Promise<readonly (Refusal | undefined)[]>;
+export type LockQuota = (db: Database, requests: readonly QuotaRequest[]) => Promise<readonly (Refusal | undefined)[]>;
 
 /** Upper bound for a workspace: the last count plus all locks acquired since. Releases show up in the next count. */
 interface KnownCount {
@@ -46,14 +43,14 @@ export function createLockQuota({ maxLocks, maxLocksPerOwner }: LockQuotas, cloc
     return `The owner of this token has the maximum of ${maxLocksPerOwner} locks in this workspace.`;
   }
 
-  return async (db, now, requests) => {
+  return async (db, requests) => {
     const refusals = new Map<QuotaRequest, Refusal>();
     for (const [workspace, group] of Map.groupBy(requests, (request) => request.workspace)) {
       let known = workspaces.get(workspace) ?? { total: 0, ofOwner: new Map(), takenSince: Infinity, countedAt: 0 };
       const sum = group.reduce((all, { wanted }) => all + wanted, 0);
       const mayExceed = group.some(({ bearer }) => whyExceeded(known, bearer.owner, sum) !== undefined);
       if (known.takenSince + sum > maxUncounted || (mayExceed && clock() - known.countedAt >= countAgainMs)) {
-        known = { ...(await count(db, now, workspace)), takenSince: 0, countedAt: clock() };
+        known = { ...(await count(db, workspace)), takenSince: 0, countedAt: clock() };
         workspaces.set(workspace, known);
       }
       for (const request of group) {
@@ -71,7 +68,7 @@ export function createLockQuota({ maxLocks, maxLocksPerOwner }: LockQuotas, cloc
   };
 }
 
-async function count(db: Database, now: Now, workspace: string) {
+async function count(db: Database, workspace: string) {
   const rows = await db
     .selectFrom('locks')
     .select(['owner', ({ fn }) => fn.countAll<number>().as('locks')])

@@ -69,18 +69,18 @@ export function createLocks({ storage, idempotency, quotas, metrics, onError }: 
   const line = createWaitInLine({ storage, waiters, onError });
 
   const commitAcquire = idempotency.idempotentBatch<TakeRequest, TakeDecision>({
-    decide: (db, requests) => take(db, storage.now, requests, quota),
+    decide: (db, requests) => take(db, requests, quota),
     isDone: ({ kind }) => kind === 'granted',
   });
 
   const commitRenewal = idempotency.idempotentBatch<RenewRequest, RenewDecision>({
-    decide: (db, requests) => renewLocks(db, storage.now, requests),
+    decide: (db, requests) => renewLocks(db, requests),
     isDone: ({ kind }) => kind === 'renewed',
   });
 
   const commitRelease = storage.batchCommits(
     ({ workspace }: ReleaseRequest) => ({ workspace }),
-    (db, requests) => releaseLocks(db, storage.now, requests),
+    (db, requests) => releaseLocks(db, requests),
   );
 
   return {

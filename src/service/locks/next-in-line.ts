@@ -1,7 +1,8 @@
 import { sql } from 'kysely';
 import { batchQuery, inputIndex, numberOf, textOf } from '../storage/batch-query.ts';
 import { coalesceReads } from '../storage/coalesce-reads.ts';
-import type { Database, Now } from '../storage/storage.ts';
+import type { Database } from '../storage/storage.ts';
+import { now } from '../storage/timestamp.ts';
 import { type LockKey, nameOf } from './find.ts';
 import { requestGapMs } from './wait-terms.ts';
 import { isPresent, type WaitRequest } from './waits.ts';
@@ -23,19 +24,18 @@ export interface Next extends Waiting {
  */
 export async function keptFor(
   db: Database,
-  now: Now,
   keys: readonly LockKey[],
   anyoneWaits?: boolean,
 ): Promise<readonly (Next | undefined)[]> {
-  const isWaitedFor = keys.length > 0 && (anyoneWaits ?? (await isAnyoneWaiting(db, now)));
+  const isWaitedFor = keys.length > 0 && (anyoneWaits ?? (await isAnyoneWaiting(db)));
   if (!isWaitedFor) return keys.map(() => undefined);
   const known = new Map<string, Next>();
   const seen = new Set<string>();
   for (let paths = keys; paths.length > 0; ) {
     for (const path of paths) seen.add(nameOf(path));
-    const waits = (await selectFirst(db, now, paths)).filter(({ id }) => !known.has(id));
+    const waits = (await selectFirst(db, paths)).filter(({ id }) => !known.has(id));
     const sets = [...new Map(waits.flatMap((wait) => (wait.size > 1 ? [[wait.id, wait]] : []))).values()];
-    const free = Map.groupBy(sets.length === 0 ? [] : await selectFree(db, now, sets), ({ id }) => id);
+    const free = Map.groupBy(sets.length === 0 ? [] : await selectFree(db, sets), ({ id }) => id);
     // A set has a row for each of its paths.
     for (const wait of new Map(waits.map((each) => [each.id, each])).values()) {
       const own = wait.size > 1 ? free.get(wait.id) : paths.slice(wait.index, wait.index + 1);
@@ -52,15 +52,14 @@ export async function keptFor(
   return keys.map((key) => spokenFor.get(nameOf(key)));
 }
 
-export const committedKeptFor = coalesceReads((db, now, keys: readonly LockKey[]) => keptFor(db, now, keys));
+export const committedKeptFor = coalesceReads((db, keys: readonly LockKey[]) => keptFor(db, keys));
 
 const distinct = (paths: readonly LockKey[]): readonly LockKey[] => [
   ...new Map(paths.map(({ workspace, path }) => [nameOf({ workspace, path }), { workspace, path }])).values(),
 ];
 
 /** Most often, nobody waits for any of thousands of paths: then they need not be written as JSON. */
-export const isAnyoneWaiting = async (db: Database, now: Now): Promise<boolean> =>
-  (await selectAnyWait(db, now, [])).length > 0;
+export const isAnyoneWaiting = async (db: Database): Promise<boolean> => (await selectAnyWait(db, [])).length > 0;
 
 const selectAnyWait = batchQuery((db) => db.selectFrom('waits').select('id').limit(sql.lit(1)));
 
@@ -69,7 +68,7 @@ const selectAnyWait = batchQuery((db) => db.selectFrom('waits').select('id').lim
  * ones never matter. The rank of that one is read once per line: read for each of its leases, a thousand leases whose
  * clients are away would take seconds.
  */
-const selectFirst = batchQuery((db, members, now) =>
+const selectFirst = batchQuery((db, members) =>
   db
     .with(
       (cte) => cte('lines').materialized(),
@@ -91,7 +90,7 @@ const selectFirst = batchQuery((db, members, now) =>
                   .where('single.workspace_id', '=', textOf('workspace'))
                   .where('single.path', '=', textOf('path'))
                   .where('single.is_set', '=', sql.lit(0))
-                  .where(isPresent(now))
+                  .where(isPresent)
                   .orderBy('single.rank')
                   .limit(sql.lit(1)),
                 sql.lit(Number.MAX_SAFE_INTEGER),
@@ -108,7 +107,7 @@ const selectFirst = batchQuery((db, members, now) =>
         .onRef('line.rank', '<=', 'lines.lastRank'),
     )
     .innerJoin('waits', 'waits.id', 'line.wait_id')
-    .where(isPresent(now))
+    .where(isPresent)
     .select(['waits.id', 'waits.kind', 'waits.owner', 'waits.origin', 'waits.rank', 'waits.wanted', 'waits.size'])
     .select([
       'lines.index',
@@ -118,7 +117,7 @@ const selectFirst = batchQuery((db, members, now) =>
 );
 
 /** The free paths of sets; none of a set that needs all of its paths, lacks one, and keeps none. */
-const selectFree = batchQuery((db, members, now) =>
+const selectFree = batchQuery((db, members) =>
   db
     .selectFrom(members)
     .innerJoin('wait_paths as line', (join) => join.on('line.wait_id', '=', textOf('id')))
@@ -131,18 +130,18 @@ const selectFree = batchQuery((db, members, now) =>
             selectFrom('wait_paths as other')
               .select('other.wait_id')
               .where('other.wait_id', '=', textOf('id'))
-              .where(not(isFree(now, 'other'))),
+              .where(not(isFree('other'))),
           ),
         ),
       ]),
     )
-    .where(isFree(now, 'line'))
+    .where(isFree('line'))
     .select(['line.wait_id as id', 'line.workspace_id as workspace', 'line.path'])
     .orderBy('line.position'),
 );
 
 /** Whether no lock is on a path of a line. */
-export const isFree = (now: Now, line: string) =>
+export const isFree = (line: string) =>
   sql<boolean>`not exists (select 1 from locks where locks.workspace_id = ${sql.ref(`${line}.workspace_id`)}
     and locks.path = ${sql.ref(`${line}.path`)} and locks.expires_at > ${now})`;
 

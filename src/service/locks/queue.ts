@@ -3,7 +3,7 @@ import type { QueuePosition } from '../../interface/problem.ts';
 import { inSlices } from '../runtime/map-in-slices.ts';
 import { batchQuery, inInputOrder, inputIndex, textOf } from '../storage/batch-query.ts';
 import { coalesceReads } from '../storage/coalesce-reads.ts';
-import type { Database, Now, Storage } from '../storage/storage.ts';
+import type { Database, Storage } from '../storage/storage.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
 import type { Bearer } from '../tokens/tokens.ts';
 import { type LockKey, type LockRow, nameOf, ownLocksOf } from './find.ts';
@@ -13,19 +13,19 @@ import { isPresent } from './waits.ts';
 
 /** Lines as people and clients see them: who waits, in which order, and how many. */
 
-const queueLengths = async (db: Database, now: Now, lines: readonly LockKey[]): Promise<readonly number[]> =>
-  inInputOrder(lines, await countLines(db, now, lines)).map((row) => Number(row?.length ?? 0));
+const queueLengths = async (db: Database, lines: readonly LockKey[]): Promise<readonly number[]> =>
+  inInputOrder(lines, await countLines(db, lines)).map((row) => Number(row?.length ?? 0));
 
 const committedLength = coalesceReads(queueLengths);
 
-const countLines = batchQuery((db, members, now) =>
+const countLines = batchQuery((db, members) =>
   db
     .selectFrom(members)
     .innerJoin('wait_paths as line', (join) =>
       join.on('line.workspace_id', '=', textOf('workspace')).on('line.path', '=', textOf('path')),
     )
     .innerJoin('waits', 'waits.id', 'line.wait_id')
-    .where(isPresent(now))
+    .where(isPresent)
     .groupBy(sql`asked.key`)
     .select([inputIndex.as('index'), sql<number>`count(*)`.as('length')]),
 );
@@ -34,16 +34,16 @@ const countLines = batchQuery((db, members, now) =>
 const maxCountedAtOnce = 1_000;
 
 export async function countWaiting(
-  { read, now }: Pick<Storage, 'read' | 'now'>,
+  { read }: Pick<Storage, 'read'>,
   locks: readonly LockRow[],
 ): Promise<ReadonlyMap<string, number>> {
   const lines = locks.map(({ workspace_id: workspace, path }) => ({ workspace, path }));
-  const lengths = await inSlices(lines, maxCountedAtOnce, (slice) => queueLengths(read, now, slice));
+  const lengths = await inSlices(lines, maxCountedAtOnce, (slice) => queueLengths(read, slice));
   return new Map(locks.map(({ id }, index) => [id, lengths[index] ?? 0]));
 }
 
 /** The place that another request would get. */
-export async function endOfLine(storage: Pick<Storage, 'read' | 'now'>, line: LockKey): Promise<QueuePosition> {
+export async function endOfLine(storage: Pick<Storage, 'read'>, line: LockKey): Promise<QueuePosition> {
   const length = await committedLength(storage, line);
   return { position: length + 1, length };
 }
@@ -52,7 +52,7 @@ export async function endOfLine(storage: Pick<Storage, 'read' | 'now'>, line: Lo
 const maxPlacePaths = 500;
 
 /** The present leases of the lines of these waits, and the waits themselves. */
-const selectLines = batchQuery((db, members, now) =>
+const selectLines = batchQuery((db, members) =>
   db
     .with(
       (cte) => cte('lines').materialized(),
@@ -69,16 +69,16 @@ const selectLines = batchQuery((db, members, now) =>
       join.onRef('line.workspace_id', '=', 'lines.workspace_id').onRef('line.path', '=', 'lines.path'),
     )
     .innerJoin('waits', 'waits.id', 'line.wait_id')
-    .where(({ or }) => or([isPresent(now), sql<boolean>`waits.id in (select ${textOf('id')} from ${members})`]))
+    .where(({ or }) => or([isPresent, sql<boolean>`waits.id in (select ${textOf('id')} from ${members})`]))
     .select(['waits.id', 'waits.rank', 'line.workspace_id as workspace', 'line.path', 'line.position'])
-    .select(sql<number>`case when ${isPresent(now)} then 1 else 0 end`.as('present')),
+    .select(sql<number>`case when ${isPresent} then 1 else 0 end`.as('present')),
 );
 
 /** The place of a wait among all that want one of its paths. Often, all clients of a line ask at the same time. */
 export const placeInLine = coalesceReads(
-  async (db: Database, now: Now, ids: readonly string[]): Promise<readonly QueuePosition[]> => {
+  async (db: Database, ids: readonly string[]): Promise<readonly QueuePosition[]> => {
     const waits = ids.map((id) => ({ id }));
-    const rows = await selectLines(db, now, waits);
+    const rows = await selectLines(db, waits);
     const lines = Map.groupBy(rows, nameOf);
     const firstPaths = rows.filter(({ position }) => position < maxPlacePaths);
     const own = Map.groupBy(firstPaths, ({ id }) => id);
@@ -107,17 +107,13 @@ export type QueuedRequest = Awaited<ReturnType<typeof listQueue>>[number];
 const maxListed = 1_000;
 
 /** The requests that wait in the line of a path, in their order, or only one of them. */
-export async function listQueue(
-  { read, now }: Pick<Storage, 'read' | 'now'>,
-  { workspace, path }: LockKey,
-  waitId?: string,
-) {
+export async function listQueue(read: Database, { workspace, path }: LockKey, waitId?: string) {
   const line = read
     .selectFrom('wait_paths as line')
     .innerJoin('waits', 'waits.id', 'line.wait_id')
     .where('line.workspace_id', '=', workspace)
     .where('line.path', '=', path)
-    .where(isPresent(now))
+    .where(isPresent)
     .select(['waits.id as waitId', 'line.path', 'owner', 'origin', 'note', 'since', 'urgency'])
     .select(sql<number | null>`case when kind = 'kept' then present_until end`.as('kept_until'))
     .select(sql<number>`row_number() over (order by line.rank, waits.id)`.as('position'));
@@ -142,14 +138,14 @@ const priorityOf = (urgency: number): 'high' | 'normal' | 'low' =>
 const maxOwnSearched = 1_000;
 
 /** Others who wait for locks of the bearer, longest first. */
-export const waitsForOwnLocks = ({ read, now }: Storage, bearer: Bearer, limit: number) =>
+export const waitsForOwnLocks = ({ read }: Storage, bearer: Bearer, limit: number) =>
   read
-    .selectFrom(ownLocksOf({ read, now }, bearer).limit(maxOwnSearched).as('locks'))
+    .selectFrom(ownLocksOf({ read }, bearer).limit(maxOwnSearched).as('locks'))
     .innerJoin('wait_paths as line', (join) =>
       join.onRef('line.workspace_id', '=', 'locks.workspace_id').onRef('line.path', '=', 'locks.path'),
     )
     .innerJoin('waits', 'waits.id', 'line.wait_id')
-    .where(isPresent(sql`(select ${now})`))
+    .where(isPresent)
     .select(['locks.workspace_id as workspace', 'locks.path', 'locks.id'])
     .select(['waits.id as waitId', 'waits.owner', 'waits.origin', 'waits.note', 'waits.since'])
     .orderBy('waits.since')
@@ -158,12 +154,12 @@ export const waitsForOwnLocks = ({ read, now }: Storage, bearer: Bearer, limit: 
     .execute();
 
 /** What the owner of a bearer waits for, with each of its tokens. */
-export const waitsOfOwner = ({ read, now }: Storage, { owner, workspaces }: Bearer, limit: number) =>
+export const waitsOfOwner = ({ read }: Storage, { owner, workspaces }: Bearer, limit: number) =>
   read
     .selectFrom('waits')
     .innerJoin('wait_paths as line', 'line.wait_id', 'waits.id')
     .where('waits.owner', '=', owner)
-    .where(isPresent(sql`(select ${now})`))
+    .where(isPresent)
     .$if(workspaces !== null, (waits) => waits.where('waits.workspace_id', 'in', workspaces ?? []))
     .select(['waits.workspace_id as workspace', 'line.path', 'waits.id as waitId'])
     .select(['waits.since', sql<number | null>`case when kind = 'kept' then present_until end`.as('keptUntil')])

@@ -3,8 +3,9 @@ import { sql } from 'kysely';
 import type { LockType } from '../../interface/resources.ts';
 import { recordEventsFor, type Subscriber, subscribersOf } from '../outbox/outbox.ts';
 import { batchQuery, insertFrom, numberOf, rowsOf, textOf, valueText } from '../storage/batch-query.ts';
-import type { Database, Now } from '../storage/storage.ts';
+import type { Database } from '../storage/storage.ts';
 import { removedRemote } from '../storage/tables.ts';
+import { now } from '../storage/timestamp.ts';
 import type { Bearer } from '../tokens/tokens.ts';
 import type { LockKey, LockRow, StoredLock } from './find.ts';
 import { eventOf, expiryOf, recordEnds } from './history.ts';
@@ -33,25 +34,24 @@ export interface Grant {
 /** Stores the locks of these grants, with the same few statements for any number of them, and returns those of each. */
 export async function storeLocks(
   db: Database,
-  now: Now,
   grants: readonly Grant[],
   { fences, subscribers }: WorkspaceRows,
 ): Promise<readonly (readonly LockRow[])[]> {
   if (grants.length === 0) return [];
   const counts = grants.map(({ request: { workspace }, keys }) => ({ workspace, count: keys.length }));
-  await raiseFences(db, now, sumsOf(counts));
+  await raiseFences(db, sumsOf(counts));
   const members = membersOf(grants, new Map(fences));
   // They have ended by the time of the look, even if the clock was set back since then.
   const expired = grants.flatMap(({ replaced }) => replaced);
   if (expired.length > 0) {
-    await recordEnds(db, now, expired.map(expiryOf), subscribers);
-    await deleteExpired(db, now, expired);
+    await recordEnds(db, expired.map(expiryOf), subscribers);
+    await deleteExpired(db, expired);
   }
   const rows = members.map(({ keys, ...member }) => ({ ...member, paths: keys.map(({ path }) => path) }));
-  await insertLocks(db, now, rows);
+  await insertLocks(db, rows);
   const locks = members.map((member) => member.keys.map(({ path }, index) => lockOf(member, path, index)));
   // Until it ends, a lock is its own history.
-  await recordEventsFor(db, now, subscribers, () => locks.flat().map((lock) => eventOf({ kind: 'acquired', lock })));
+  await recordEventsFor(db, subscribers, () => locks.flat().map((lock) => eventOf({ kind: 'acquired', lock })));
   return locks;
 }
 
@@ -167,7 +167,7 @@ function sumsOf(counts: readonly { readonly workspace: string; readonly count: n
   return [...sums].map(([workspace, count]) => ({ workspace, count }));
 }
 
-const selectFences = batchQuery((db, members, now) =>
+const selectFences = batchQuery((db, members) =>
   db
     .selectFrom(members)
     .leftJoin('fences', (join) => join.on('workspace_id', '=', textOf('workspace')))
@@ -187,11 +187,10 @@ interface WorkspaceRows {
 /** What storeLocks() needs to know about the workspaces of requests: read before, together with other rows. */
 export async function readWorkspaces(
   db: Database,
-  now: Now,
   requests: readonly { readonly workspace: string }[],
 ): Promise<WorkspaceRows> {
   const members = [...new Set(requests.map(({ workspace }) => workspace))].map((workspace) => ({ workspace }));
-  const [found, subscribers] = await Promise.all([selectFences(db, now, members), subscribersOf(db, now, members)]);
+  const [found, subscribers] = await Promise.all([selectFences(db, members), subscribersOf(db, members)]);
   return { fences: new Map(found.map(({ workspace, last, at }) => [workspace, { at, fence: last + 1 }])), subscribers };
 }
 

@@ -2,7 +2,7 @@ import { byPath, maxNamedPaths } from '../../interface/lock-path.ts';
 import { isRefused } from '../../interface/outdated.ts';
 import type { Compared } from '../../interface/resources.ts';
 import { Refusal } from '../contract/response.ts';
-import type { Database, Now } from '../storage/storage.ts';
+import type { Database } from '../storage/storage.ts';
 import { findRows, isActive, type LockKey, type LockRow, nameOf, type StoredLock } from './find.ts';
 import type { WatchedPath } from './local-waiters.ts';
 import type { LockQuota } from './lock-quota.ts';
@@ -40,7 +40,6 @@ export type TakeDecision =
  */
 export async function take(
   db: Database,
-  now: Now,
   asked: readonly TakeRequest[],
   quota: LockQuota,
 ): Promise<readonly TakeDecision[]> {
@@ -51,13 +50,13 @@ export async function take(
     if (keys.length < wanted) decisions.set(request, { kind: 'outdated', comparison });
   }
   const undecided = () => requests.filter((request) => !decisions.has(request));
-  for (const request of await withoutPlace(db, now, undecided())) {
+  for (const request of await withoutPlace(db, undecided())) {
     decisions.set(request, { kind: 'refused', refusal: placeLost(request) });
   }
-  await grantFree(db, now, undecided(), quota, decisions);
+  await grantFree(db, undecided(), quota, decisions);
   const blocked = requests.filter((request) => request.place && decisions.get(request)?.kind === 'blocked');
   if (blocked.length > 0) {
-    const refusals = await joinLine(db, now, blocked.flatMap(waitOf));
+    const refusals = await joinLine(db, blocked.flatMap(waitOf));
     for (const [index, request] of blocked.entries()) {
       const refusal = refusals[index];
       if (refusal !== undefined) decisions.set(request, { kind: 'refused', refusal });
@@ -67,7 +66,7 @@ export async function take(
       const decision = decisions.get(request);
       return request.place?.isFirst && decision?.kind === 'blocked' && decision.next !== undefined;
     });
-    await grantFree(db, now, again, quota, decisions);
+    await grantFree(db, again, quota, decisions);
   }
   const left = requests.filter((request) => {
     const kind = decisions.get(request)?.kind;
@@ -76,7 +75,7 @@ export async function take(
       : kind === 'granted';
   });
   const leftIds = left.map(({ waitId: id }) => ({ id }));
-  if (leftIds.length > 0) await removeWaits(db, now, leftIds);
+  if (leftIds.length > 0) await removeWaits(db, leftIds);
   return requests.flatMap((request) => decisions.get(request) ?? []);
 }
 
@@ -92,9 +91,9 @@ function withoutRefused(request: TakeRequest): TakeRequest {
 }
 
 /** Requests that have waited and no longer have the place of their client. */
-async function withoutPlace(db: Database, now: Now, requests: readonly TakeRequest[]): Promise<readonly TakeRequest[]> {
+async function withoutPlace(db: Database, requests: readonly TakeRequest[]): Promise<readonly TakeRequest[]> {
   const waited = requests.flatMap(({ waitId: id, place }) => (place?.isFirst === false ? { ...place, id } : []));
-  const kept = waited.length === 0 ? [] : await extendPresence(db, now, waited);
+  const kept = waited.length === 0 ? [] : await extendPresence(db, waited);
   const newest = new Set(kept.map(({ requestId }) => requestId));
   return requests.filter(({ place }) => place?.isFirst === false && !newest.has(place.requestId));
 }
@@ -108,13 +107,12 @@ function placeLost({ lease, keys: [first] }: TakeRequest): Refusal {
 /** If several ask for the same path, the first one gets it. */
 async function grantFree(
   db: Database,
-  now: Now,
   requests: readonly TakeRequest[],
   quota: LockQuota,
   decisions: Decisions,
 ): Promise<void> {
   if (requests.length === 0) return;
-  const [states, ofWorkspaces] = await Promise.all([readStates(db, now, requests), readWorkspaces(db, now, requests)]);
+  const [states, ofWorkspaces] = await Promise.all([readStates(db, requests), readWorkspaces(db, requests)]);
   const { lockOn, keepers } = states;
   const claimed = new Set<string>();
   const grants: (Grant & { readonly request: TakeRequest })[] = [];
@@ -135,12 +133,12 @@ async function grantFree(
   }
 
   const asked = grants.map(({ request }) => request);
-  const refusals = await quota(db, now, asked);
+  const refusals = await quota(db, asked);
   for (const [index, request] of asked.entries()) {
     if (refusals[index]) decisions.set(request, { kind: 'refused', refusal: refusals[index] });
   }
   const granted = grants.filter((_, index) => refusals[index] === undefined);
-  const stored = await storeLocks(db, now, granted, ofWorkspaces);
+  const stored = await storeLocks(db, granted, ofWorkspaces);
   for (const [index, { request }] of granted.entries()) {
     decisions.set(request, { kind: 'granted', locks: stored[index] ?? [], comparison: request.comparison });
   }
@@ -148,8 +146,8 @@ async function grantFree(
   const over = granted.flatMap(({ keys, request: { place } }) =>
     keys.flatMap((key) => keepers.get(key) ?? []).filter(({ kind }) => kind !== 'request' || place === undefined),
   );
-  if (over.length > 0) await removeWaits(db, now, over);
-  await grantFree(db, now, later, quota, decisions);
+  if (over.length > 0) await removeWaits(db, over);
+  await grantFree(db, later, quota, decisions);
 }
 
 /** The locks and the waiting leases on the paths of requests. */
@@ -163,15 +161,15 @@ interface PathStates {
 type Wanted = Pick<TakeRequest, 'keys' | 'wanted' | 'waitId' | 'bearer'>;
 
 /** The keeper of a free path matters only where enough of the paths are free. */
-async function readStates(db: Database, now: Now, requests: readonly Wanted[]): Promise<PathStates> {
+async function readStates(db: Database, requests: readonly Wanted[]): Promise<PathStates> {
   const keys = requests.flatMap((request) => request.keys);
-  const [rows, anyoneWaits] = await Promise.all([findRows(db, now, keys), isAnyoneWaiting(db, now)]);
+  const [rows, anyoneWaits] = await Promise.all([findRows(db, keys), isAnyoneWaiting(db)]);
   const lockOn = foundOf(keys, rows);
   const free = requests.flatMap(({ keys, wanted }) => {
     const free = keys.filter((key) => !isActive(lockOn.get(key)));
     return free.length < wanted ? [] : free;
   });
-  return { lockOn, keepers: foundOf(free, await keptFor(db, now, free, anyoneWaits)) };
+  return { lockOn, keepers: foundOf(free, await keptFor(db, free, anyoneWaits)) };
 }
 
 function foundOf<Found>(keys: readonly LockKey[], found: readonly (Found | undefined)[]): ReadonlyMap<LockKey, Found> {
@@ -219,8 +217,8 @@ export interface Blocked {
 }
 
 /** Like the decision about a request that is in line, without granting anything. */
-export const blockedNow = async (db: Database, now: Now, request: Wanted): Promise<Blocked> =>
-  blockedBy(request, await readStates(db, now, [request]));
+export const blockedNow = async (db: Database, request: Wanted): Promise<Blocked> =>
+  blockedBy(request, await readStates(db, [request]));
 
 export function blockedBy(request: Wanted, states: PathStates): Blocked {
   const { keys, wanted, waitId } = request;

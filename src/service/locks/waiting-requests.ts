@@ -44,15 +44,13 @@ export type Waited<Decided> = Decided & {
 };
 
 interface WaitInLineOptions extends Pick<LockWaitersOptions, 'onError'> {
-  readonly storage: Pick<Storage, 'commit' | 'batchCommits' | 'read' | 'now'>;
+  readonly storage: Pick<Storage, 'commit' | 'batchCommits' | 'read'>;
   readonly waiters: LockWaiters;
 }
 
 export type WaitInLine = ReturnType<typeof createWaitInLine>;
 
 export function createWaitInLine({ storage, waiters, onError }: WaitInLineOptions) {
-  const { now } = storage;
-
   /** Attempts once, or with options again at each turn of the client, until a decision stands or the wait ends. */
   async function acquire<Decided extends Decision>(
     client: Pick<Wait, 'id' | 'workspace' | 'owner'>,
@@ -99,7 +97,7 @@ export function createWaitInLine({ storage, waiters, onError }: WaitInLineOption
   const leaveAll = storage.batchCommits(
     ({ workspace }: Pick<Wait, 'id' | 'workspace' | 'requestId'> & Pick<Place, 'presentMs'>) => ({ workspace }),
     async (db, leaving) => {
-      await extendPresence(db, now, leaving);
+      await extendPresence(db, leaving);
       return leaving.map(() => undefined);
     },
   );
@@ -116,7 +114,7 @@ export function createWaitInLine({ storage, waiters, onError }: WaitInLineOption
         running.add(workspace);
         try {
           const present = clients.map(({ id, requestId }) => ({ id, requestId, presentMs: presenceMs }));
-          const kept = await storage.commit({ workspace }, (db) => extendPresence(db, now, present));
+          const kept = await storage.commit({ workspace }, (db) => extendPresence(db, present));
           const newest = new Set<string | undefined>(kept.map(({ requestId }) => requestId));
           // It was granted or ended elsewhere, or asked for again: the next attempt tells.
           for (const { requestId, end } of clients) if (!newest.has(requestId)) end('turn');

@@ -15,8 +15,9 @@ import {
   textsOf,
 } from '../storage/batch-query.ts';
 import { pauseMs, removeOld } from '../storage/remove-old.ts';
-import type { Database, Now, Storage } from '../storage/storage.ts';
+import type { Database, Storage } from '../storage/storage.ts';
 import type { Tables } from '../storage/tables.ts';
+import { now } from '../storage/timestamp.ts';
 import { findLocks, type LockKey } from './find.ts';
 import { eventOf } from './history.ts';
 import { bonusMsOf, placeKeptMs } from './wait-terms.ts';
@@ -48,13 +49,13 @@ export interface WaitRequest {
 }
 
 /** Absent clients have no rank. */
-export const isPresent = (now: Now) => sql<boolean>`waits.present_until > ${now}`;
+export const isPresent = sql<boolean>`waits.present_until > (select ${now})`;
 
-const removeExpired = batchQuery((db, members, now) =>
+const removeExpired = batchQuery((db, members) =>
   db
     .deleteFrom('waits')
     .where(sql<boolean>`id in (select ${textOf('id')} from ${members})`)
-    .where(isOver(now)),
+    .where(isOver),
 );
 
 const selectKnown = batchQuery((db, members) =>
@@ -73,9 +74,9 @@ const countOfTokens = batchQuery((db, members) =>
 );
 
 /** Thousandths of a millisecond, so that requests of the same transaction keep their order. */
-const rank = (now: Now) => sql<number>`(${now} + ${numberOf('bonusMs')}) * 1000 + ${inputIndex}`;
+const rank = sql<number>`(${now} + ${numberOf('bonusMs')}) * 1000 + ${inputIndex}`;
 
-const upsertWaits = batchQuery((db, members, now) =>
+const upsertWaits = batchQuery((db, members) =>
   insertFrom(db, members, 'waits', {
     ...textsOf(['id', 'kind', 'owner', 'origin', 'note', 'fingerprint']),
     ...numbersOf(['urgency', 'wanted', 'size']),
@@ -84,7 +85,7 @@ const upsertWaits = batchQuery((db, members, now) =>
     request_id: textOf('requestId'),
     paths_hash: textOf('pathsHash'),
     since: now,
-    rank: rank(now),
+    rank,
     present_until: sql`${now} + ${numberOf('presentMs')}`,
   }).onConflict((conflict) =>
     conflict
@@ -113,7 +114,6 @@ const deletePaths = batchQuery((db, members) =>
  */
 export async function joinLine(
   db: Database,
-  now: Now,
   requests: readonly WaitRequest[],
 ): Promise<readonly (Refusal | undefined)[]> {
   // Only the last request of each id: an upsert must not name a row twice.
@@ -124,29 +124,29 @@ export async function joinLine(
     bonusMs: bonusMsOf(wait.urgency),
     pathsHash: hash('sha256', keys.map((key) => key.path).join('\n'), 'base64'),
   }));
-  await removeExpired(db, now, rows);
-  const known = inInputOrder(rows, await selectKnown(db, now, rows));
+  await removeExpired(db, rows);
+  const known = inInputOrder(rows, await selectKnown(db, rows));
   const fresh = waits.filter((_, index) => known[index] === undefined);
-  const refused = await beyondTheirLimit(db, now, fresh);
+  const refused = await beyondTheirLimit(db, fresh);
   const admitted = rows.filter(({ id }) => !refused.has(id));
-  await upsertWaits(db, now, admitted);
+  await upsertWaits(db, admitted);
   const changed = waits.filter((_, index) => {
     const before = known[index]?.paths_hash;
     return before !== undefined && before !== rows[index]?.pathsHash;
   });
   const changedIds = changed.map(({ id }) => ({ id }));
-  if (changed.length > 0) await deletePaths(db, now, changedIds);
+  if (changed.length > 0) await deletePaths(db, changedIds);
   const joining = fresh.filter(({ id }) => !refused.has(id));
-  await insertPaths(db, now, [...changed, ...joining].flatMap(pathRows));
-  await notifyHolders(db, now, joining);
+  await insertPaths(db, [...changed, ...joining].flatMap(pathRows));
+  await notifyHolders(db, joining);
   const tooMany = `This token has ${maxWaitsOfToken} requests in line, which is the maximum.`;
   return requests.map(({ id }) => (refused.has(id) ? new Refusal('quota-exceeded', tooMany) : undefined));
 }
 
 /** The ids of new waits whose tokens would wait too often. */
-async function beyondTheirLimit(db: Database, now: Now, fresh: readonly WaitRequest[]): Promise<ReadonlySet<string>> {
+async function beyondTheirLimit(db: Database, fresh: readonly WaitRequest[]): Promise<ReadonlySet<string>> {
   const tokens = fresh.map(({ tokenId }) => ({ tokenId }));
-  const counts = fresh.length === 0 ? [] : await countOfTokens(db, now, tokens);
+  const counts = fresh.length === 0 ? [] : await countOfTokens(db, tokens);
   const waiting = new Map(counts.map(({ token_id, waits }) => [token_id, Number(waits)]));
   return new Set(
     fresh.flatMap(({ id, tokenId }) => {
@@ -168,12 +168,12 @@ const remindedEveryMs = 60_000;
 const maxNotified = 20;
 
 /** Queues an event for each owner who begins to wait for a held lock, once within a minute. */
-async function notifyHolders(db: Database, now: Now, requests: readonly WaitRequest[]): Promise<void> {
+async function notifyHolders(db: Database, requests: readonly WaitRequest[]): Promise<void> {
   const asked = requests.flatMap(({ keys, owner, origin, note }) =>
     keys.slice(0, maxNotified).map((key) => ({ ...key, request: { owner, origin, note } })),
   );
   if (asked.length === 0) return;
-  const locks = await findLocks(db, now, asked);
+  const locks = await findLocks(db, asked);
   const keyOf = (line: LockKey, owner: string) => JSON.stringify([line.workspace, line.path, owner]);
   const held = asked.flatMap(({ request, ...key }, index) => {
     const lock = locks[index];
@@ -181,15 +181,15 @@ async function notifyHolders(db: Database, now: Now, requests: readonly WaitRequ
   });
   const byKey = new Map(held.map((each) => [keyOf(each, each.owner), each]));
   const reminders = [...byKey.values()].map(({ workspace, path, owner }) => ({ workspace, path, owner }));
-  const due = await insertReminders(db, now, reminders);
+  const due = await insertReminders(db, reminders);
   const events = due.flatMap(({ workspace_id, path, owner, at }) => {
     const found = byKey.get(keyOf({ workspace: workspace_id, path }, owner));
     return found === undefined ? [] : eventOf({ ...found, kind: 'requested', at });
   });
-  await recordEvents(db, now, events);
+  await recordEvents(db, events);
 }
 
-const insertReminders = batchQuery((db, members, now) =>
+const insertReminders = batchQuery((db, members) =>
   insertFrom(db, members, 'lock_requests', {
     ...textsOf(['path', 'owner']),
     workspace_id: textOf('workspace'),
@@ -212,7 +212,7 @@ export const removeWaits = batchQuery((db, members) =>
 );
 
 /** Others wait this much longer for the clients whose newest requests are among these, which it returns. */
-export const extendPresence = batchQuery((db, members, now) =>
+export const extendPresence = batchQuery((db, members) =>
   db
     .updateTable('waits')
     .from(members)
@@ -236,10 +236,9 @@ export const keysOfWait = (db: Database, id: string): Promise<LockKey[]> =>
 /** Paths of abandoned waits per transaction, because other changes wait meanwhile. A single wait may have more. */
 const maxRemovedAtOnce = 1_000;
 
-export async function removeOldWaits(storage: Pick<Storage, 'dialect' | 'read' | 'commit' | 'now'>): Promise<void> {
-  const { read, commit, now } = storage;
-  const isOld = isOver(sql<number>`(select ${now})`);
-  const old = read.selectFrom('waits').select(['id', 'size']).where(isOld).limit(maxRemovedAtOnce);
+export async function removeOldWaits(storage: Pick<Storage, 'dialect' | 'read' | 'commit'>): Promise<void> {
+  const { read, commit } = storage;
+  const old = read.selectFrom('waits').select(['id', 'size']).where(isOver).limit(maxRemovedAtOnce);
   // A global change waits for all others, so there must be a reason for it.
   for (let waits = await old.execute(); waits.length > 0; waits = await old.execute()) {
     let paths = 0;
@@ -247,12 +246,11 @@ export async function removeOldWaits(storage: Pick<Storage, 'dialect' | 'read' |
       paths += size;
       return index === 0 || paths <= maxRemovedAtOnce;
     });
-    await commit('global', (db) => removeExpired(db, now, batch));
+    await commit('global', (db) => removeExpired(db, batch));
     await sleep(pauseMs);
   }
   await removeOld(storage, { table: 'lock_requests', time: 'at', keptForMs: remindedEveryMs });
 }
 
 /** Its client has been away for too long, or its person did not take the path while it was kept. */
-const isOver = (now: Now) =>
-  sql<boolean>`present_until <= ${now} - case when kind = 'request' then ${sql.lit(placeKeptMs)} else 0 end`;
+const isOver = sql<boolean>`present_until <= (select ${now}) - case when kind = 'request' then ${sql.lit(placeKeptMs)} else 0 end`;

@@ -19,7 +19,7 @@ import type { FoundWorkspace } from '../workspaces/workspaces.ts';
 import { type PullThrough, retryPullAfterSeconds } from './pull-through.ts';
 
 export interface ServeParts {
-  readonly storage: Pick<Storage, 'read' | 'now'>;
+  readonly storage: Pick<Storage, 'read'>;
   readonly git: Pick<Git, 'serve'>;
   readonly pullThrough: Pick<PullThrough, 'commits'>;
   readonly log: Logger;

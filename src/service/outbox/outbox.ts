@@ -5,8 +5,9 @@ import { inSlices } from '../runtime/map-in-slices.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import { batchQuery, insertFrom, numberOf, textOf } from '../storage/batch-query.ts';
 import { noteQueued } from '../storage/commit-group.ts';
-import type { Database, Now, Storage } from '../storage/storage.ts';
+import type { Database, Storage } from '../storage/storage.ts';
 import type { Tables } from '../storage/tables.ts';
+import { now } from '../storage/timestamp.ts';
 import type { HookEventOccurrence } from './event.ts';
 
 /** A union member without its id: each delivery has its own. */
@@ -18,7 +19,7 @@ export type OutboxEvent = WithoutId<HookEventOccurrence>;
  * Inserts deliveries that are due now, or that settleDelivery() makes due after the previous one with the same key. The
  * previous one is in the table or earlier in the list.
  */
-const insertDeliveries = batchQuery((db, members, now) => {
+const insertDeliveries = batchQuery((db, members) => {
   const unfinished = db
     .selectFrom('deliveries as other')
     .select('other.id')
@@ -51,15 +52,14 @@ const maxInsertedAtOnce = 1_000;
  * Queues one delivery of each event for each subscribed hook, in order, in the transaction of the change itself. An event
  * beyond a limit is dropped for the hook, and counted.
  */
-export async function recordEvents(db: Database, now: Now, events: readonly OutboxEvent[]): Promise<void> {
-  const subscribers = await subscribersOf(db, now, events);
-  await recordEventsFor(db, now, subscribers, () => events);
+export async function recordEvents(db: Database, events: readonly OutboxEvent[]): Promise<void> {
+  const subscribers = await subscribersOf(db, events);
+  await recordEventsFor(db, subscribers, () => events);
 }
 
 /** For thousands of events: they are made only if there are hooks, which may be read together with other rows. */
 export async function recordEventsFor(
   db: Database,
-  now: Now,
   subscribers: readonly Subscriber[],
   eventsIn: () => readonly OutboxEvent[] | Promise<readonly OutboxEvent[]>,
 ): Promise<void> {
@@ -84,10 +84,10 @@ export async function recordEventsFor(
       deliveries.push({ id, hookId: subscriber.id, orderingKey, event: JSON.stringify({ ...event, id }), follows });
     }
   }
-  await inSlices(deliveries, maxInsertedAtOnce, (slice) => insertDeliveries(db, now, slice));
+  await inSlices(deliveries, maxInsertedAtOnce, (slice) => insertDeliveries(db, slice));
   const changes = subscribers.map(({ id, added, dropped }) => ({ hookId: id, added, dropped }));
   const changed = changes.filter(({ added, dropped }) => added + dropped > 0);
-  await changeBacklogs(db, now, changed);
+  await changeBacklogs(db, changed);
   for (const subscriber of subscribers) {
     subscriber.capacity -= subscriber.added;
     Object.assign(subscriber, { added: 0, dropped: 0 });
@@ -123,13 +123,12 @@ const selectHooks = batchQuery((db, members) =>
 /** The hooks of the workspaces of these changes. */
 export async function subscribersOf(
   db: Database,
-  now: Now,
   changes: readonly { readonly workspace: string }[],
 ): Promise<readonly Subscriber[]> {
   if (changes.length === 0) return [];
   const workspaces = new Set(changes.map(({ workspace }) => workspace));
   const members = [...workspaces].map((workspace) => ({ workspace }));
-  const rows = await selectHooks(db, now, members);
+  const rows = await selectHooks(db, members);
   return rows.map(({ id, workspace_id, waiting, branches, ...hook }) => ({
     id,
     branches,
@@ -178,8 +177,8 @@ const addToBacklogs = batchQuery((db, members) =>
   ),
 );
 
-export async function changeBacklogs(db: Database, now: Now, changed: readonly BacklogChange[]): Promise<void> {
-  if (changed.length > 0) await addToBacklogs(db, now, changed);
+export async function changeBacklogs(db: Database, changed: readonly BacklogChange[]): Promise<void> {
+  if (changed.length > 0) await addToBacklogs(db, changed);
   if (changed.some(({ added }) => added > 0)) noteQueued(db, 'deliveries');
 }
 

@@ -6,7 +6,7 @@ import { Refusal } from '../contract/response.ts';
 import type { Pool } from '../contract/schemas.ts';
 import { isOwnLock } from '../locks/change-lock.ts';
 import { findManyLocks } from '../locks/find.ts';
-import type { Database, Now, Storage } from '../storage/storage.ts';
+import type { Database, Storage } from '../storage/storage.ts';
 import type { Bearer } from '../tokens/tokens.ts';
 import { parsePoolName } from '../workspaces/workspace-id.ts';
 import type { NewPoolItem } from './pool-item.ts';
@@ -55,7 +55,6 @@ const maxItems = 1_000;
 /** Adds a pool, or replaces the items of one. Returns them, or the reason why nothing was changed. */
 export async function storePool(
   db: Database,
-  now: Now,
   actor: Actor,
   action: 'pool.added' | 'pool.updated',
   { workspace, name, items }: NewPool,
@@ -81,20 +80,19 @@ export async function storePool(
     .execute();
   // Only paths, because properties may be secret.
   const set = { count: all.length, first: all.slice(0, maxNamed).map(({ path }) => path) };
-  await recordAudit(db, now, { actor, action, detail: { workspace, pool: name, set } });
+  await recordAudit(db, { actor, action, detail: { workspace, pool: name, set } });
   return accepted(all);
 }
 
 export async function removePool(
   db: Database,
-  now: Now,
   actor: Actor,
   { workspace, name }: Pick<NewPool, 'workspace' | 'name'>,
 ): Promise<boolean> {
   const pool = db.deleteFrom('pools').where('workspace_id', '=', workspace).where('name', '=', name);
   const { numDeletedRows } = await pool.executeTakeFirstOrThrow();
   if (numDeletedRows === 0n) return false;
-  await recordAudit(db, now, { actor, action: 'pool.removed', detail: { workspace, pool: name } });
+  await recordAudit(db, { actor, action: 'pool.removed', detail: { workspace, pool: name } });
   return true;
 }
 
@@ -115,7 +113,7 @@ async function poolNames(db: Database, workspace: string): Promise<readonly stri
 
 /** Items have their secret properties only if the lock on them is the caller's own. */
 export async function visiblePools(
-  storage: Pick<Storage, 'read' | 'now'>,
+  storage: Pick<Storage, 'read'>,
   pools: readonly StoredPool[],
   bearer: Bearer,
 ): Promise<readonly Pool[]> {

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
-import type { Now, Storage } from '../storage/storage.ts';
+import type { Storage } from '../storage/storage.ts';
+import { now } from '../storage/timestamp.ts';
 import { repeat } from './repeat.ts';
 
 /** Work that an instance has claimed: the id of a row, and the id of the claim. Each claim of a row has a new id. */
@@ -55,4 +56,4 @@ export function keepClaim(renew: () => Promise<boolean>, everyMs: number, stoppi
 /** Long enough to survive a pause of the process, short enough that work of a crashed instance is soon taken over. */
 export const claimMs = 30_000;
 
-export const claimedUntil = (now: Now) => sql<number>`${now} + ${sql.lit(claimMs)}`;
+export const claimedUntil = sql<number>`${now} + ${sql.lit(claimMs)}`;

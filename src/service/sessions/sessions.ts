@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { type Actor, recordAudit } from '../audit/audit.ts';
 import type { Database, Storage } from '../storage/storage.ts';
+import { now } from '../storage/timestamp.ts';
 import { newTokenId, randomSecret, secretHash } from '../tokens/secret.ts';
 import { checkToken, createToken } from '../tokens/tokens.ts';
 
@@ -10,7 +11,6 @@ export const sessionMs = 12 * 60 * 60 * 1_000;
 /** Returns the secret of the new session, for the cookie. Only its hash is stored. */
 export async function startSession(
   db: Database,
-  now: Storage['now'],
   actor: Actor & { readonly tokenId: string },
   by: 'token' | 'link',
 ): Promise<string> {
@@ -18,12 +18,12 @@ export async function startSession(
   const expires_at = sql<number>`${now} + ${sql.lit(sessionMs)}`;
   const session = { hash: secretHash(secret), token_id: actor.tokenId, expires_at };
   await db.insertInto('sessions').values(session).execute();
-  await recordAudit(db, now, { actor, action: 'session.signed-in', detail: { by } });
+  await recordAudit(db, { actor, action: 'session.signed-in', detail: { by } });
   return secret;
 }
 
 /** Checked for every request, so that a session ends as soon as its token expires or is revoked. */
-export async function authenticateSession({ read, now }: Storage, secret: string | undefined) {
+export async function authenticateSession({ read }: Storage, secret: string | undefined) {
   if (secret === undefined) return undefined;
   const row = await read
     .selectFrom('sessions')
@@ -38,10 +38,10 @@ export async function authenticateSession({ read, now }: Storage, secret: string
   return authentication.ok ? { secret, now: row.now, bearer: authentication.value } : undefined;
 }
 
-export async function endSession(db: Database, now: Storage['now'], actor: Actor, secret: string): Promise<void> {
+export async function endSession(db: Database, actor: Actor, secret: string): Promise<void> {
   const { numDeletedRows } = await db.deleteFrom('sessions').where('hash', '=', secretHash(secret)).executeTakeFirst();
   if (numDeletedRows === 0n) return;
-  await recordAudit(db, now, { actor, action: 'session.signed-out', detail: {} });
+  await recordAudit(db, { actor, action: 'session.signed-out', detail: {} });
 }
 
 export const looksLikeLinkSecret = (text: string): boolean => /^wsl_[A-Za-z0-9_-]{43}$/.test(text);
@@ -55,7 +55,7 @@ const validMs = 60 * 60 * 1_000;
  * A one-time link that signs the operator in as administrator. Needs no authentication: an operator with access to the
  * machine can read and change all stored data anyway.
  */
-export const makeSignInLink = ({ commit, now }: Storage): Promise<string> =>
+export const makeSignInLink = ({ commit }: Storage): Promise<string> =>
   commit('global', async (db) => {
     const secret = prefix + randomSecret();
     const expires_at = sql<number>`${now} + ${sql.lit(validMs)}`;
@@ -72,7 +72,7 @@ export const makeSignInLink = ({ commit, now }: Storage): Promise<string> =>
  * own token, which is listed and can be revoked like any other. Its secret is never shown.
  */
 export async function useSignInLink(
-  { read, commit, now }: Storage,
+  { read, commit }: Storage,
   secret: string,
   address: string | null,
 ): Promise<string | undefined> {
@@ -87,7 +87,7 @@ export async function useSignInLink(
     const tokenId = newTokenId();
     const actor = { name: administrator.name, tokenId, address };
     const lifetime = { seconds: sessionMs / 1_000 };
-    await createToken(db, now, actor, { ...administrator, lifetime }, tokenId);
-    return startSession(db, now, actor, 'link');
+    await createToken(db, actor, { ...administrator, lifetime }, tokenId);
+    return startSession(db, actor, 'link');
   });
 }

@@ -1,5 +1,12 @@
-import { type Compilable, type CompiledQuery, PostgresAdapter, type RawBuilder, sql } from 'kysely';
-import type { Database, Now } from './storage.ts';
+import {
+  type Compilable,
+  type CompiledQuery,
+  type DialectAdapter,
+  PostgresAdapter,
+  type RawBuilder,
+  sql,
+} from 'kysely';
+import type { Database } from './storage.ts';
 import type { Tables } from './tables.ts';
 
 export const inputIndex: RawBuilder<number> = sql<number>`cast(asked.key as bigint)`;
@@ -23,26 +30,27 @@ export const rowsOf = (db: Database, list: RawBuilder<unknown>): RawBuilder<Memb
 
 export type Members = ReturnType<typeof membersFor>;
 
-type Build<Row> = (db: Database, members: Members, now: Now) => Compilable<Row>;
+type Build<Row> = (db: Database, members: Members) => Compilable<Row>;
 
 /**
  * A query for all members of a list at once. The list is a single parameter, so that the SQL is the same for any number
- * of members. It is built once per storage, because the SQL for the clock differs.
+ * of members. It is built once per database, because their SQL differs.
  */
 export function batchQuery<Row>(build: Build<Row>) {
-  const built = new WeakMap<Now, CompiledQuery<Row>>();
+  const built = new WeakMap<DialectAdapter, CompiledQuery<Row>>();
 
-  function queryFor(db: Database, now: Now): CompiledQuery<Row> {
-    const known = built.get(now);
+  function queryFor(db: Database): CompiledQuery<Row> {
+    const { adapter } = db.getExecutor();
+    const known = built.get(adapter);
     if (known !== undefined) return known;
-    const compiled = build(db, membersFor(db), now).compile();
+    const compiled = build(db, membersFor(db)).compile();
     const query = hasRows(compiled) ? compiled : { ...compiled, sql: `${compiled.sql} ${sentAhead}` };
-    built.set(now, query);
+    built.set(adapter, query);
     return query;
   }
 
-  return async (db: Database, now: Now, list: readonly unknown[]): Promise<Row[]> => {
-    const query = queryFor(db, now);
+  return async (db: Database, list: readonly unknown[]): Promise<Row[]> => {
+    const query = queryFor(db);
     const given = new Map<unknown, unknown>([
       [anyList, JSON.stringify(list)],
       [anyLength, list.length],

@@ -1,4 +1,4 @@
-import type { Database, Now, Storage } from './storage.ts';
+import type { Database, Storage } from './storage.ts';
 
 interface Waiting<Key, Result> {
   readonly key: Key;
@@ -11,18 +11,18 @@ interface Waiting<Key, Result> {
  * them have arrived, so each gets current data.
  */
 export function coalesceReads<Key, Result>(
-  query: (db: Database, now: Now, keys: readonly Key[]) => Promise<readonly Result[]>,
-): (storage: Pick<Storage, 'read' | 'now'>, key: Key) => Promise<Result> {
+  query: (db: Database, keys: readonly Key[]) => Promise<readonly Result[]>,
+): (storage: Pick<Storage, 'read'>, key: Key) => Promise<Result> {
   const arrived = new WeakMap<Database, Waiting<Key, Result>[]>();
 
-  async function queryAll({ read, now }: Pick<Storage, 'read' | 'now'>): Promise<void> {
+  async function queryAll({ read }: Pick<Storage, 'read'>): Promise<void> {
     const waiting = arrived.get(read) ?? [];
     arrived.delete(read);
     try {
       // Without duplicates: requests with the same token have the same key, and those for a path an equal one.
       const byKey = [...Map.groupBy(waiting, ({ key }) => JSON.stringify(key)).values()];
       const keys = byKey.flatMap(([first]) => (first === undefined ? [] : [first.key]));
-      const results = await query(read, now, keys);
+      const results = await query(read, keys);
       for (const [index, result] of results.entries()) {
         for (const { resolve } of byKey[index] ?? []) resolve(result);
       }
@@ -49,8 +49,8 @@ const maxRemembered = 1_000;
 
 /** Like coalesceReads(), for tokens and workspaces: those that were found are remembered until any may have changed. */
 export function rememberReads<Row>(
-  query: (db: Database, now: Now, keys: readonly string[]) => Promise<readonly (Row | undefined)[]>,
-): (storage: Pick<Storage, 'read' | 'now' | 'accessVersion'>, key: string) => Promise<Row | undefined> {
+  query: (db: Database, keys: readonly string[]) => Promise<readonly (Row | undefined)[]>,
+): (storage: Pick<Storage, 'read' | 'accessVersion'>, key: string) => Promise<Row | undefined> {
   const read = coalesceReads(query);
   const remembered = new WeakMap<Database, { readonly version: unknown; readonly rows: Map<string, Row> }>();
 

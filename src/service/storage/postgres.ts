@@ -8,7 +8,11 @@ import { isMigrated, migrate } from './migrate.ts';
 import { createPostgresBroadcast } from './postgres-broadcast.ts';
 import type { CommitScope, Storage } from './storage.ts';
 import type { Tables } from './tables.ts';
+import { withClock } from './timestamp.ts';
 import { checkNewestRows, isStalePlan } from './unavailable.ts';
+
+/** Not now(), which is the start of the transaction: it may have waited for others since then. */
+const clock = 'cast(extract(epoch from clock_timestamp()) * 1000 as bigint)';
 
 /** Maximum number of groups of changes in progress, each for another workspace. */
 const maxParallelGroups = 8;
@@ -58,7 +62,7 @@ export async function openPostgres({ url, queryTimeoutMs = 35_000, onIdleError }
   pool.on('connect', (client) => client.on('error', () => undefined));
   const broadcast = createPostgresBroadcast(url);
   const dialectWith = (queryTimeoutMs: number) =>
-    new PostgresDialect({ pool: replaceBrokenConnections(pool, queryTimeoutMs) });
+    withClock(new PostgresDialect({ pool: replaceBrokenConnections(pool, queryTimeoutMs) }), clock);
   const dialect = dialectWith(queryTimeoutMs);
   // It is used at once, and its end is the end of the pool: Kysely ignores the end of an instance that was never used.
   const db = new Kysely<Tables>({ dialect });
@@ -85,8 +89,6 @@ export async function openPostgres({ url, queryTimeoutMs = 35_000, onIdleError }
   return {
     dialect: 'postgres',
     read: db,
-    // Not now(), which is the start of the transaction: it may have waited for others since then.
-    now: sql<number>`cast(extract(epoch from clock_timestamp()) * 1000 as bigint)`,
     ...groupCommits(db, {
       // With a space, which no id of a workspace contains.
       queueOf: (scope) => (typeof scope === 'string' ? ` ${scope}` : scope.workspace),

@@ -3,6 +3,7 @@ import { type RawBuilder, sql } from 'kysely';
 import { maxBusyPauseMs } from './sqlite.ts';
 import type { Storage } from './storage.ts';
 import type { Tables } from './tables.ts';
+import { now } from './timestamp.ts';
 
 /** A quarter after its end, a lock or a sync no longer matters. */
 export const keptForMs = 90 * 86_400_000;
@@ -19,11 +20,11 @@ interface Rows {
 
 /** Rows without this time are never old. */
 export async function removeOld(
-  storage: Pick<Storage, 'dialect' | 'read' | 'now' | 'commit'>,
+  storage: Pick<Storage, 'dialect' | 'read' | 'commit'>,
   rows: Rows & { readonly keptForMs: number },
 ): Promise<void> {
   // The clock is in a subquery, so that PostgreSQL reads the time once and can use the index.
-  const old = sql`${sql.ref(rows.time)} <= (select ${storage.now}) - ${sql.lit(rows.keptForMs)}`;
+  const old = sql`${sql.ref(rows.time)} <= (select ${now}) - ${sql.lit(rows.keptForMs)}`;
   const within = rows.workspace === undefined ? old : sql`workspace_id = ${rows.workspace} and ${old}`;
   await removeInBatches(storage, rows, within);
 }

@@ -2,12 +2,13 @@ import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type DatabaseConnection, Kysely, type SqliteDatabase, SqliteDialect, type SqliteStatement, sql } from 'kysely';
+import { type DatabaseConnection, Kysely, type SqliteDatabase, SqliteDialect, type SqliteStatement } from 'kysely';
 import { groupCommits } from './commit-group.ts';
 import { makeFolder } from './make-folder.ts';
 import { migrate } from './migrate.ts';
 import type { Broadcast, Storage } from './storage.ts';
 import type { Tables } from './tables.ts';
+import { withClock } from './timestamp.ts';
 import { checkNewestRows, isBusy, sqliteCode } from './unavailable.ts';
 
 /**
@@ -62,7 +63,6 @@ export async function openSqlite({ folder }: { readonly folder: string }): Promi
   return {
     dialect: 'sqlite',
     read: reader,
-    now: sql<number>`cast(round(unixepoch('subsec') * 1000) as integer)`,
     ...grouped,
     rebuild: (change) => grouped.commit('global', change),
     claim: (work) => grouped.commit('global', work),
@@ -91,13 +91,16 @@ const openKysely = (
   prepare: (connection: DatabaseConnection) => void = () => undefined,
 ): Kysely<Tables> =>
   new Kysely({
-    dialect: new SqliteDialect({
-      database: asKyselyDatabase(database),
-      async onCreateConnection(connection) {
-        superviseStatements(connection, onDamage);
-        prepare(connection);
-      },
-    }),
+    dialect: withClock(
+      new SqliteDialect({
+        database: asKyselyDatabase(database),
+        async onCreateConnection(connection) {
+          superviseStatements(connection, onDamage);
+          prepare(connection);
+        },
+      }),
+      "cast(round(unixepoch('subsec') * 1000) as integer)",
+    ),
   });
 
 /** Counts long transactions, too: on a slow disk, every one may be long. */

@@ -1,12 +1,9 @@
-import type { Kysely, RawBuilder } from 'kysely';
+import type { Kysely } from 'kysely';
 import type { Tables } from './tables.ts';
 
 export type Dialect = 'sqlite' | 'postgres';
 
 export type Database = Kysely<Tables>;
-
-/** The database's clock, in milliseconds since 1970. */
-export type Now = RawBuilder<number>;
 
 /**
  * The scope of a change. A change of a workspace reads and writes rows of this workspace and may add audit entries; it
@@ -30,7 +27,6 @@ export interface Storage {
   readonly dialect: Dialect;
   /** Sees only committed changes. */
   readonly read: Database;
-  readonly now: Now;
   /**
    * Makes a change that is on disk when the promise resolves. Changes that are requested at the same time share a
    * transaction, one after the other. On all instances together, a change of a workspace excludes others of the same

@@ -6,9 +6,9 @@ import type { MissingObject, Sync } from '../contract/schemas.ts';
 import { recordEvents } from '../outbox/outbox.ts';
 import { claimedUntil } from '../runtime/claim.ts';
 import { noteQueued } from '../storage/commit-group.ts';
-import type { Database, Now, Storage } from '../storage/storage.ts';
+import type { Database, Storage } from '../storage/storage.ts';
 import { removedRemote, type Tables } from '../storage/tables.ts';
-import { asTimestamp, asTimestampOrNull } from '../storage/timestamp.ts';
+import { asTimestamp, asTimestampOrNull, now } from '../storage/timestamp.ts';
 import type { FetchedObjects } from './wanted-objects.ts';
 
 export const syncIdPattern = /^sync_[0-9a-f-]{36}$/;
@@ -22,7 +22,7 @@ interface QueuedSync {
 }
 
 /** Queues a sync, or returns one that is already queued for the branch: it will fetch the same. */
-export async function enqueue(db: Database, now: Now, sync: QueuedSync): Promise<Sync> {
+export async function enqueue(db: Database, sync: QueuedSync): Promise<Sync> {
   const { workspace, branch, estimatedObjects, requestedBy } = sync;
   const inserted = await db
     .insertInto('syncs')
@@ -47,7 +47,7 @@ export async function enqueue(db: Database, now: Now, sync: QueuedSync): Promise
     return toSync(inserted);
   }
   // A worker may have claimed the queued one between the two statements.
-  return (await findQueued(db, workspace, branch)) ?? enqueue(db, now, sync);
+  return (await findQueued(db, workspace, branch)) ?? enqueue(db, sync);
 }
 
 export async function findSync(db: Database, workspace: string, id: string): Promise<Sync | undefined> {
@@ -73,13 +73,13 @@ export type ClaimedSync = NonNullable<Awaited<ReturnType<typeof claimSync>>>;
  * workspaces in `except` are not claimed.
  */
 export async function claimSync(storage: Storage, except: readonly string[] = []) {
-  const { claim, read, dialect, now } = storage;
+  const { claim, read, dialect } = storage;
   // Most polls find nothing, and should make no change.
-  if ((await nextSync(read, now, except).executeTakeFirst()) === undefined) return undefined;
+  if ((await nextSync(read, except).executeTakeFirst()) === undefined) return undefined;
   const claimId = randomUUID();
   try {
     return await claim(async (db) => {
-      const next = await nextSync(db, now, except)
+      const next = await nextSync(db, except)
         .$if(dialect === 'postgres', (query) => query.forUpdate().skipLocked())
         .executeTakeFirst();
       if (next === undefined) return undefined;
@@ -93,7 +93,7 @@ export async function claimSync(storage: Storage, except: readonly string[] = []
           total_bytes: null,
           started_at: sql<number>`coalesce(started_at, ${now})`,
           claimed_by: claimId,
-          claimed_until: claimedUntil(now),
+          claimed_until: claimedUntil,
         })
         .where('id', '=', next.id)
         // Only the columns needed: an unreadable number in another one would block the claims of all workspaces.
@@ -123,7 +123,7 @@ export async function claimSync(storage: Storage, except: readonly string[] = []
   }
 }
 
-const nextSync = (db: Database, now: Now, except: readonly string[]) =>
+const nextSync = (db: Database, except: readonly string[]) =>
   db
     .selectFrom('syncs')
     .select('id')
@@ -135,7 +135,7 @@ const nextSync = (db: Database, now: Now, except: readonly string[]) =>
         where.and([
           where('status', '=', 'queued'),
           where.not(where.exists(runningOf(where))),
-          where(countEnded(where, now), '<', maxInARow),
+          where(countEnded(where), '<', maxInARow),
         ]),
         where.and([where('status', '=', 'running'), sql<boolean>`claimed_until < ${now}`]),
       ]),
@@ -148,7 +148,7 @@ type Where = ExpressionBuilder<Tables, 'syncs'>;
 
 const runningOf = (where: Where) => ofSameBranch(where).select('other.id').where('other.status', '=', 'running');
 
-const countEnded = (where: Where, now: Now) =>
+const countEnded = (where: Where) =>
   ofSameBranch(where)
     .select(({ fn }) => fn.countAll<number>().as('ended'))
     .where(sql<boolean>`other.finished_at > (select ${now}) - ${sql.lit(rowMs)}`)
@@ -176,11 +176,11 @@ export type SyncEnd =
 export type SyncProgress = Partial<ReturnType<typeof countsOf>>;
 
 /** Renews the claim and records the progress. False if the sync was taken over, finished or removed. */
-export async function renewClaim({ claim, now }: Storage, { id, claimId }: ClaimedSync, progress: SyncProgress) {
+export async function renewClaim({ claim }: Storage, { id, claimId }: ClaimedSync, progress: SyncProgress) {
   const { numUpdatedRows } = await claim((db) =>
     db
       .updateTable('syncs')
-      .set({ ...progress, claimed_until: claimedUntil(now) })
+      .set({ ...progress, claimed_until: claimedUntil })
       .where((where) => where.and({ id, claimed_by: claimId }))
       .executeTakeFirst(),
   );
@@ -188,7 +188,7 @@ export async function renewClaim({ claim, now }: Storage, { id, claimId }: Claim
 }
 
 /** Finishes a sync, with its branch and its event. False if the claim was lost. */
-export async function recordSync(db: Database, now: Now, sync: ClaimedSync, end: SyncEnd): Promise<boolean> {
+export async function recordSync(db: Database, sync: ClaimedSync, end: SyncEnd): Promise<boolean> {
   const outcome = end.kind === 'succeeded' ? receivedColumns(end) : { error: end.error };
   const row = await db
     .updateTable('syncs')
@@ -215,7 +215,7 @@ export async function recordSync(db: Database, now: Now, sync: ClaimedSync, end:
   }
   const occurredAt = asTimestamp(row.finished_at ?? row.created_at);
   const data = { sync: toSync(row), triggered_by: row.requested_by };
-  await recordEvents(db, now, [{ type: `sync.${end.kind}`, workspace: sync.workspace, occurredAt, data }]);
+  await recordEvents(db, [{ type: `sync.${end.kind}`, workspace: sync.workspace, occurredAt, data }]);
   return true;
 }
 

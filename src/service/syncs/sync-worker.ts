@@ -79,7 +79,7 @@ export async function runSync(parts: SyncRunParts, sync: ClaimedSync, stopping: 
       progress = now;
     });
     claim.end();
-    const record = (db: Database) => recordSync(db, storage.now, sync, end);
+    const record = (db: Database) => recordSync(db, sync, end);
     if (!(await storage.commit({ workspace: sync.workspace }, record))) return reportLost();
     metrics.syncs.inc({ status: end.kind });
     if (end.kind === 'failed') log.warn({ ...about, error: end.error }, 'sync failed');

@@ -1,9 +1,10 @@
 import { sql } from 'kysely';
 import { batchQuery, numberOf, textOf } from '../storage/batch-query.ts';
 import type { Storage } from '../storage/storage.ts';
+import { now } from '../storage/timestamp.ts';
 
 // Another instance may have seen the token later.
-const updateLastUse = batchQuery((db, members, now) =>
+const updateLastUse = batchQuery((db, members) =>
   db
     .updateTable('tokens')
     .from(members)
@@ -16,7 +17,7 @@ const updateLastUse = batchQuery((db, members, now) =>
  * Times of last use, kept in memory and written periodically: requests do not wait for it, and a crash loses the
  * latest. `clock` counts milliseconds of a monotonic clock: the database receives times relative to its own clock.
  */
-export function createLastUse({ commit, now }: Pick<Storage, 'commit' | 'now'>, clock = () => performance.now()) {
+export function createLastUse({ commit }: Pick<Storage, 'commit'>, clock = () => performance.now()) {
   let used = new Map<string, number>();
 
   return {
@@ -31,7 +32,7 @@ export function createLastUse({ commit, now }: Pick<Storage, 'commit' | 'now'>, 
       try {
         await commit('tokens', (db) => {
           const uses = [...noted].map(([id, at]) => ({ id, ago: Math.max(0, Math.round(clock() - at)) }));
-          return updateLastUse(db, now, uses);
+          return updateLastUse(db, uses);
         });
       } catch (error) {
         used = new Map([...noted, ...used]);

@@ -5,9 +5,9 @@ import { type Actor, recordAudit } from '../audit/audit.ts';
 import { isScope, type Scope } from '../contract/scopes.ts';
 import { batchQuery, inInputOrder, inputIndex, textOf } from '../storage/batch-query.ts';
 import { rememberReads } from '../storage/coalesce-reads.ts';
-import type { Database, Now, Storage } from '../storage/storage.ts';
+import type { Database, Storage } from '../storage/storage.ts';
 import type { Tables } from '../storage/tables.ts';
-import { asTimestamp, asTimestampOrNull } from '../storage/timestamp.ts';
+import { asTimestamp, asTimestampOrNull, now } from '../storage/timestamp.ts';
 import { newTokenId, newTokenSecret, secretHash } from './secret.ts';
 
 /** The token of an authenticated request, with its permissions. */
@@ -43,7 +43,6 @@ export interface NewToken {
 /** Creates a token, and returns the only copy of its secret: just the hash is stored. */
 export async function createToken(
   db: Database,
-  now: Now,
   actor: Actor,
   { name, owner = name, scopes, workspaces, lifetime }: NewToken,
   id = newTokenId(),
@@ -65,16 +64,16 @@ export async function createToken(
   const stored = db.updateTable('tokens').set({ expires_at }).where('id', '=', id);
   const token = toToken(await stored.returningAll().returning(now.as('now')).executeTakeFirstOrThrow());
   const detail = { token: id, name, owner, scopes, workspaces, expires_at: token.expires_at };
-  await recordAudit(db, now, { actor, action: 'token.created', detail });
+  await recordAudit(db, { actor, action: 'token.created', detail });
   return { token, secret };
 }
 
-export async function listTokens({ read, now }: Storage): Promise<Token[]> {
-  return (await withNow(read, now).orderBy('created_at').orderBy('id').execute()).map(toToken);
+export async function listTokens({ read }: Storage): Promise<Token[]> {
+  return (await withNow(read).orderBy('created_at').orderBy('id').execute()).map(toToken);
 }
 
-export async function findToken(db: Database, now: Now, id: string): Promise<Token | undefined> {
-  const row = await withNow(db, now).where('id', '=', id).executeTakeFirst();
+export async function findToken(db: Database, id: string): Promise<Token | undefined> {
+  const row = await withNow(db).where('id', '=', id).executeTakeFirst();
   return row && toToken(row);
 }
 
@@ -85,16 +84,16 @@ export async function isRevoked(db: Database, { id, run }: Bearer): Promise<bool
 }
 
 /** Adds no audit entry if the token was already revoked. */
-export async function revokeToken(db: Database, now: Now, actor: Actor, id: string) {
+export async function revokeToken(db: Database, actor: Actor, id: string) {
   const row = await db.selectFrom('tokens').select(['name', 'revoked_at']).where('id', '=', id).executeTakeFirst();
   if (row === undefined) return 'unknown';
   if (row.revoked_at !== null) return 'already-revoked';
   await db.updateTable('tokens').set({ revoked_at: now }).where('id', '=', id).execute();
-  await recordAudit(db, now, { actor, action: 'token.revoked', detail: { token: id, name: row.name } });
+  await recordAudit(db, { actor, action: 'token.revoked', detail: { token: id, name: row.name } });
   return 'revoked';
 }
 
-const selectTokens = batchQuery((db, members, now) =>
+const selectTokens = batchQuery((db, members) =>
   db
     .selectFrom(members)
     .innerJoin('tokens', (join) => join.on('tokens.hash', '=', textOf('hash')))
@@ -102,9 +101,9 @@ const selectTokens = batchQuery((db, members, now) =>
     .select([inputIndex.as('index'), now.as('now')]),
 );
 
-const tokenOfHash = rememberReads(async (db, now, hashes) => {
+const tokenOfHash = rememberReads(async (db, hashes) => {
   const members = hashes.map((hash) => ({ hash }));
-  const rows = await selectTokens(db, now, members);
+  const rows = await selectTokens(db, members);
   const readAt = performance.now();
   return inInputOrder(hashes, rows).map((row) => row && { row, bearer: bearerOf(row), readAt });
 });
@@ -174,8 +173,7 @@ function stateOf(row: Row, now: number) {
 }
 
 /** Excludes exchanged tokens: there can be thousands per day, and nobody created them by hand. */
-const withNow = (db: Database, now: Now) =>
-  db.selectFrom('tokens').selectAll().select(now.as('now')).where('run_id', 'is', null);
+const withNow = (db: Database) => db.selectFrom('tokens').selectAll().select(now.as('now')).where('run_id', 'is', null);
 
 /**
  * Replaces a token with a new one of the same name, owner and permissions, which therefore owns the locks of
@@ -183,17 +181,16 @@ const withNow = (db: Database, now: Now) =>
  */
 export async function rotateToken(
   db: Database,
-  now: Now,
   actor: Actor,
   { id, keepMs }: { readonly id: string; readonly keepMs: number },
 ) {
-  const old = await findToken(db, now, id);
+  const old = await findToken(db, id);
   if (old === undefined) return { kind: 'unknown' } as const;
   // Expired, revoked, or already rotated, maybe by the same form: the new secret cannot be shown again.
   if (old.state !== 'active' || old.replaced_by !== null) return { kind: 'over', token: old } as const;
   const { name, owner, scopes, workspaces } = old;
   const newToken = { name, owner, scopes, workspaces, lifetime: lifetimeOf(old) };
-  const { token, secret } = await createToken(db, now, actor, newToken);
+  const { token, secret } = await createToken(db, actor, newToken);
   const keptUntil = Date.parse(token.created_at) + keepMs;
   const validUntil = old.expires_at === null ? keptUntil : Math.min(keptUntil, Date.parse(old.expires_at));
   const end = keepMs === 0 ? { revoked_at: validUntil } : { expires_at: validUntil };
@@ -203,7 +200,7 @@ export async function rotateToken(
     .where('id', '=', id)
     .execute();
   const oldValidUntil = asTimestamp(validUntil);
-  await recordAudit(db, now, {
+  await recordAudit(db, {
     actor,
     action: 'token.rotated',
     detail: { token: id, name, owner, replaced_by: token.id, old_valid_until: oldValidUntil },

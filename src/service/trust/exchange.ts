@@ -6,6 +6,7 @@ import type { TargetCheck } from '../outbound/target.ts';
 import { subscriberOf } from '../platform/ip-address.ts';
 import { limitRate, perMinute } from '../runtime/limit-rate.ts';
 import type { Database, Storage } from '../storage/storage.ts';
+import { now, timeOf } from '../storage/timestamp.ts';
 import { newTokenId, newTokenSecret, secretHash } from '../tokens/secret.ts';
 import { matchTrustRules, type TrustDecision } from './match.ts';
 import { provenRun } from './proven-run.ts';
@@ -52,10 +53,7 @@ export function createExchangeToken({ storage, targets, log, publicUrl, clock }:
     if (audience === undefined) {
       return { kind: 'refused', reason: 'The service has no public URL. Start it with --public-url.' };
     }
-    const [rules, { now }] = await Promise.all([
-      listTrustRules(storage),
-      storage.read.selectNoFrom(storage.now.as('now')).executeTakeFirstOrThrow(),
-    ]);
+    const [rules, now] = await Promise.all([listTrustRules(storage), timeOf(storage.read)]);
     const issuers = new Set(rules.map(({ issuer }) => issuer));
     const verification = await verify(request.jwt, { issuers, audience, now });
     return verification.kind === 'verified' ? exchangeVerified(rules, verification.identity, request) : verification;
@@ -70,7 +68,7 @@ export function createExchangeToken({ storage, targets, log, publicUrl, clock }:
     const decision = matchTrustRules(rules, identity.issuer, identity.claims, requested);
     if (decision.kind !== 'trusted') return decision;
     if (!scopes.every(isScope)) return { kind: 'invalid-scope', reason: 'The job requested an unknown scope.' };
-    return storage.commit('tokens', (db) => issue(db, storage.now, decision, identity, address));
+    return storage.commit('tokens', (db) => issue(db, decision, identity, address));
   }
 
   return async (request: ExchangeRequest): Promise<ExchangeResult> => {
@@ -94,7 +92,6 @@ export const exchangedTokenSeconds = 15 * 60;
  */
 async function issue(
   db: Database,
-  now: Storage['now'],
   { rule, scopes }: Extract<TrustDecision, { kind: 'trusted' }>,
   { issuer, claims, id: identity, endsAt }: Identity,
   address: string | null,
@@ -136,7 +133,7 @@ async function issue(
     .where('action', '=', sql.lit('token.exchanged'))
     .limit(1);
   if ((await audited.executeTakeFirst()) === undefined) {
-    await recordAudit(db, now, {
+    await recordAudit(db, {
       actor: { name: run.name, tokenId: run.id, address },
       action: 'token.exchanged',
       detail: { issuer, ...run.claims, owner, scopes, workspaces, rule: rule.id },

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Selectable } from 'kysely';
 import { type Actor, recordAudit } from '../audit/audit.ts';
-import type { Database, Now, Storage } from '../storage/storage.ts';
+import type { Database, Storage } from '../storage/storage.ts';
 import type { Tables } from '../storage/tables.ts';
-import { asTimestamp } from '../storage/timestamp.ts';
+import { asTimestamp, now } from '../storage/timestamp.ts';
 import { permissionsOf } from '../tokens/tokens.ts';
 
 /** Matches trusted jobs, and sets the permissions of their exchanged tokens. The columns are explained in tables.ts. */
@@ -12,7 +12,7 @@ export type TrustRule = ReturnType<typeof ruleOf>;
 export type NewTrustRule = Omit<TrustRule, 'id' | 'created_at'>;
 
 /** The rule must have passed the checks of new-rule.ts. `exists`: an equal rule exists. */
-export async function addTrustRule(db: Database, now: Now, actor: Actor, added: NewTrustRule) {
+export async function addTrustRule(db: Database, actor: Actor, added: NewTrustRule) {
   const rules = await listTrustRules({ read: db });
   const same = rules.find((rule) => canonicalForm(rule) === canonicalForm(added));
   if (same !== undefined) return { kind: 'exists', rule: same } as const;
@@ -29,16 +29,11 @@ export async function addTrustRule(db: Database, now: Now, actor: Actor, added: 
     .returningAll()
     .executeTakeFirstOrThrow();
   const rule = ruleOf(row);
-  await recordAudit(db, now, { actor, action: 'trust.added', detail: auditDetail(rule) });
+  await recordAudit(db, { actor, action: 'trust.added', detail: auditDetail(rule) });
   return { kind: 'added', rule } as const;
 }
 
-export async function removeTrustRule(
-  db: Database,
-  now: Now,
-  actor: Actor,
-  id: string,
-): Promise<TrustRule | undefined> {
+export async function removeTrustRule(db: Database, actor: Actor, id: string): Promise<TrustRule | undefined> {
   const row = await db.deleteFrom('trust_rules').where('id', '=', id).returningAll().executeTakeFirst();
   if (row === undefined) return undefined;
   const rule = ruleOf(row);
@@ -49,7 +44,7 @@ export async function removeTrustRule(
     .where('trust_rule', '=', id)
     .where('revoked_at', 'is', null)
     .execute();
-  await recordAudit(db, now, { actor, action: 'trust.removed', detail: auditDetail(rule) });
+  await recordAudit(db, { actor, action: 'trust.removed', detail: auditDetail(rule) });
   return rule;
 }
 

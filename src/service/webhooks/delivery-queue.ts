@@ -4,7 +4,8 @@ import { sql } from 'kysely';
 import { changeBacklogs, type HookRow } from '../outbox/outbox.ts';
 import { claimedUntil } from '../runtime/claim.ts';
 import { pauseMs } from '../storage/remove-old.ts';
-import type { Database, Now, Storage } from '../storage/storage.ts';
+import type { Database, Storage } from '../storage/storage.ts';
+import { now } from '../storage/timestamp.ts';
 
 export type DueHook = Awaited<ReturnType<typeof dueHooks>>[number];
 
@@ -12,7 +13,7 @@ export type DueHook = Awaited<ReturnType<typeof dueHooks>>[number];
  * Only reads, so it does not wait for changes. One index lookup per hook with waiting deliveries, regardless of their
  * number and of the number of hooks.
  */
-export async function dueHooks({ read, now }: Storage) {
+export async function dueHooks({ read }: Storage) {
   const hooks = await read
     .selectFrom('hooks')
     .select(['id', 'workspace_id as workspace', 'failing_since'])
@@ -20,7 +21,7 @@ export async function dueHooks({ read, now }: Storage) {
       selectFrom('deliveries')
         .select('next_attempt_at')
         .whereRef('hook_id', '=', 'hooks.id')
-        .where(isDue(now))
+        .where(isDue)
         .orderBy('next_attempt_at')
         .limit(1)
         .as('since'),
@@ -39,7 +40,7 @@ export type ClaimedDelivery = NonNullable<Awaited<ReturnType<typeof claimDeliver
 /**
  * Claims the delivery of a hook that was due first. Undefined if another instance was faster or the hook is inactive.
  */
-export async function claimDelivery({ claim, dialect, now }: Storage, hookId: string) {
+export async function claimDelivery({ claim, dialect }: Storage, hookId: string) {
   const claimId = randomUUID();
   const claimed = await claim(async (db) => {
     const hook = await db
@@ -53,7 +54,7 @@ export async function claimDelivery({ claim, dialect, now }: Storage, hookId: st
       .selectFrom('deliveries')
       .select('id')
       .where('hook_id', '=', hookId)
-      .where(isDue(now))
+      .where(isDue)
       .orderBy('next_attempt_at')
       .orderBy('sequence')
       .limit(1)
@@ -62,7 +63,7 @@ export async function claimDelivery({ claim, dialect, now }: Storage, hookId: st
     if (next === undefined) return undefined;
     const row = await db
       .updateTable('deliveries')
-      .set({ claimed_by: claimId, claimed_until: claimedUntil(now) })
+      .set({ claimed_by: claimId, claimed_until: claimedUntil })
       .where('id', '=', next.id)
       .returningAll()
       .returning(now.as('at'))
@@ -98,7 +99,6 @@ export type DeliveryEnd =
  */
 export async function settleDelivery(
   db: Database,
-  now: Now,
   { id, claimId, attempts, hook }: ClaimedDelivery,
   end: DeliveryEnd,
 ): Promise<boolean> {
@@ -111,25 +111,25 @@ export async function settleDelivery(
     where id = ${id} and claimed_by = ${claimId} returning ordering_key`.execute(db);
   const [row] = rows;
   if (row === undefined) return false;
-  await noteResult(db, now, hook, end);
+  await noteResult(db, hook, end);
   if (end.kind === 'retry') return true;
-  await changeBacklogs(db, now, [{ hookId: hook.id, added: -1, dropped: 0 }]);
-  await makeNextDue(db, now, hook.id, row.ordering_key);
-  if (end.kind === 'gone') await deactivateHook(db, now, hook);
+  await changeBacklogs(db, [{ hookId: hook.id, added: -1, dropped: 0 }]);
+  await makeNextDue(db, hook.id, row.ordering_key);
+  if (end.kind === 'gone') await deactivateHook(db, hook);
   return true;
 }
+
+/** No attempt is in progress, or its instance has crashed. */
+const notClaimed = sql<boolean>`(claimed_until is null or claimed_until < (select ${now}))`;
 
 /**
  * Selects due deliveries. Among the deliveries of one hook with the same key, only the first has a time, so that a
  * receiver never gets a release before its lock. The clock is in a subquery: otherwise PostgreSQL would read it for
  * every row, and could not use the index.
  */
-const isDue = (now: Now) => sql<boolean>`next_attempt_at <= (select ${now}) and ${notClaimed(now)}`;
+const isDue = sql<boolean>`next_attempt_at <= (select ${now}) and ${notClaimed}`;
 
-/** No attempt is in progress, or its instance has crashed. */
-const notClaimed = (now: Now) => sql<boolean>`(claimed_until is null or claimed_until < (select ${now}))`;
-
-async function noteResult(db: Database, now: Now, { id, failing_since }: HookRow, end: DeliveryEnd): Promise<void> {
+async function noteResult(db: Database, { id, failing_since }: HookRow, end: DeliveryEnd): Promise<void> {
   // Most deliveries change nothing.
   if (end.kind === 'delivered' && failing_since === null) return;
   await db
@@ -143,7 +143,7 @@ async function noteResult(db: Database, now: Now, { id, failing_since }: HookRow
     .execute();
 }
 
-async function makeNextDue(db: Database, now: Now, hookId: string, orderingKey: string): Promise<void> {
+async function makeNextDue(db: Database, hookId: string, orderingKey: string): Promise<void> {
   const next = db
     .selectFrom('deliveries')
     .select('sequence')
@@ -158,21 +158,21 @@ async function makeNextDue(db: Database, now: Now, hookId: string, orderingKey: 
  * Deactivates a hook, and drops its waiting deliveries. Has no effect if the hook was registered again after the start
  * of the attempt: the 410 is not about the new registration.
  */
-async function deactivateHook(db: Database, now: Now, { id, updated_at }: HookRow): Promise<void> {
+async function deactivateHook(db: Database, { id, updated_at }: HookRow): Promise<void> {
   const { numUpdatedRows } = await db
     .updateTable('hooks')
     .set({ active: 0, updated_at: now })
     .where('id', '=', id)
     .where('updated_at', '=', updated_at)
     .executeTakeFirst();
-  if (numUpdatedRows > 0n) await dropSome(db, now, id);
+  if (numUpdatedRows > 0n) await dropSome(db, id);
 }
 
 /**
  * Drops the remaining deliveries of hooks that were deactivated with a long queue, in batches: other changes would wait
  * for the removal of a full one.
  */
-export async function dropDeliveries({ read, commit, now }: Storage): Promise<void> {
+export async function dropDeliveries({ read, commit }: Storage): Promise<void> {
   const inactive = await read
     .selectFrom('hooks')
     .innerJoin('hook_backlogs', 'hook_id', 'hooks.id')
@@ -181,7 +181,7 @@ export async function dropDeliveries({ read, commit, now }: Storage): Promise<vo
     .where('waiting', '>', 0)
     .execute();
   for (const { id, workspace } of inactive) {
-    while ((await commit({ workspace }, (db) => dropSome(db, now, id))) === droppedAtOnce) await sleep(pauseMs);
+    while ((await commit({ workspace }, (db) => dropSome(db, id))) === droppedAtOnce) await sleep(pauseMs);
   }
 }
 
@@ -191,7 +191,7 @@ const droppedAtOnce = 500;
  * Drops those of a key in descending order, and none after a new registration: those that remain are then still made
  * one after the other, starting with the one that is due.
  */
-async function dropSome(db: Database, now: Now, hookId: string): Promise<number> {
+async function dropSome(db: Database, hookId: string): Promise<number> {
   const last = db
     .selectFrom('deliveries')
     .select('sequence')
@@ -204,6 +204,6 @@ async function dropSome(db: Database, now: Now, hookId: string): Promise<number>
     .limit(droppedAtOnce);
   const { numDeletedRows } = await db.deleteFrom('deliveries').where('sequence', 'in', last).executeTakeFirst();
   const dropped = Number(numDeletedRows);
-  if (dropped > 0) await changeBacklogs(db, now, [{ hookId, added: -dropped, dropped: 0 }]);
+  if (dropped > 0) await changeBacklogs(db, [{ hookId, added: -dropped, dropped: 0 }]);
   return dropped;
 }

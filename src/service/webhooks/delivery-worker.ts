@@ -79,9 +79,7 @@ export async function runDelivery(
     return undefined;
   }
   const about = { delivery: delivery.id, hook: delivery.hook.id, workspace: delivery.hook.workspace_id };
-  const isSettled = await storage.commit({ workspace: about.workspace }, (db) =>
-    settleDelivery(db, storage.now, delivery, end),
-  );
+  const isSettled = await storage.commit({ workspace: about.workspace }, (db) => settleDelivery(db, delivery, end));
   if (!isSettled) {
     log.info(about, 'delivery taken over by another instance, or webhook removed');
     return undefined;

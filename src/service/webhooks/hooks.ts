@@ -4,8 +4,8 @@ import { type Actor, type AuditAction, recordAudit } from '../audit/audit.ts';
 import { Refusal } from '../contract/response.ts';
 import type { Hook } from '../contract/schemas.ts';
 import { branchesOf, eventsOf, type HookRow } from '../outbox/outbox.ts';
-import type { Database, Now } from '../storage/storage.ts';
-import { asTimestamp, asTimestampOrNull } from '../storage/timestamp.ts';
+import type { Database } from '../storage/storage.ts';
+import { asTimestamp, asTimestampOrNull, now } from '../storage/timestamp.ts';
 import type { ExtraHeaders } from './extra-headers.ts';
 import { newWebhookSecret, type WebhookSecret } from './signature.ts';
 
@@ -24,7 +24,7 @@ export interface HookRegistration {
 }
 
 /** A workspace has one hook per URL: registering it again replaces the registration, and reactivates a hook whose receiver has answered 410. */
-export async function registerHook(db: Database, now: Now, registration: HookRegistration) {
+export async function registerHook(db: Database, registration: HookRegistration) {
   const { workspace, url, secret, actor } = registration;
   const values = { ...settingsOf(registration), active: 1, failing_since: null, updated_at: now };
   const ofUrl = db.selectFrom('hooks').selectAll().where('workspace_id', '=', workspace).where('url', '=', url);
@@ -37,7 +37,7 @@ export async function registerHook(db: Database, now: Now, registration: HookReg
       .returningAll()
       .executeTakeFirstOrThrow();
     const detail = { ...registrationDetail(hook), new_secret: secret !== undefined };
-    await recordHookAudit(db, now, actor, 'hook.replaced', hook, detail);
+    await recordHookAudit(db, actor, 'hook.replaced', hook, detail);
     return { hook: toHook(hook), isNew: false, newSecret: null };
   }
   await requireHookQuota(db, workspace);
@@ -48,7 +48,7 @@ export async function registerHook(db: Database, now: Now, registration: HookReg
     .values({ ...values, id, workspace_id: workspace, url, secret: signing, created_at: now })
     .returningAll()
     .executeTakeFirstOrThrow();
-  await recordHookAudit(db, now, actor, 'hook.registered', hook, registrationDetail(hook));
+  await recordHookAudit(db, actor, 'hook.registered', hook, registrationDetail(hook));
   return { hook: toHook(hook), isNew: true, newSecret: secret === undefined ? signing : null };
 }
 
@@ -69,26 +69,24 @@ async function requireHookQuota(db: Database, workspace: string): Promise<void> 
 /** Removes a hook and its waiting deliveries. False if the hook does not exist. */
 export async function removeHook(
   db: Database,
-  now: Now,
   { workspace, id, actor }: { readonly workspace: string; readonly id: string; readonly actor: Actor },
 ): Promise<boolean> {
   const hooks = db.deleteFrom('hooks').where('workspace_id', '=', workspace).where('id', '=', id);
   const hook = await hooks.returning(['id', 'workspace_id', 'url']).executeTakeFirst();
   if (hook === undefined) return false;
-  await recordHookAudit(db, now, actor, 'hook.removed', hook);
+  await recordHookAudit(db, actor, 'hook.removed', hook);
   return true;
 }
 
 /** Records only the origin of the URL, because its path or query may be a credential; no secret, nor a header's value. */
 const recordHookAudit = (
   db: Database,
-  now: Now,
   actor: Actor,
   action: Extract<AuditAction, `hook.${string}`>,
   { id, workspace_id, url }: Pick<HookRow, 'id' | 'workspace_id' | 'url'>,
   more: Readonly<Record<string, unknown>> = {},
 ): Promise<void> =>
-  recordAudit(db, now, {
+  recordAudit(db, {
     actor,
     action,
     detail: { workspace: workspace_id, hook: id, origin: new URL(url).origin, ...more },

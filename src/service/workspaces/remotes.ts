@@ -8,6 +8,7 @@ import { limitParallel } from '../runtime/limit-parallel.ts';
 import { createOnce } from '../runtime/once.ts';
 import { remember } from '../runtime/remember.ts';
 import type { Storage } from '../storage/storage.ts';
+import { timeOf } from '../storage/timestamp.ts';
 import { noteDefaultBranch, type StoredWorkspace } from './workspaces.ts';
 
 /** One workspace gets few of the processes: some remotes that do not respond cannot use them all. */
@@ -52,7 +53,7 @@ export type AskedRemote = KnownRemote &
 export type Remotes = ReturnType<typeof createRemotes>;
 
 interface RemotesParts {
-  readonly storage: Pick<Storage, 'read' | 'commit' | 'now'>;
+  readonly storage: Pick<Storage, 'read' | 'commit'>;
   readonly git: Pick<Git, 'branches' | 'estimate'>;
   readonly allowFileRemotes: boolean;
   readonly stopping: AbortSignal;
@@ -94,7 +95,7 @@ export function createRemotes({ storage, git, allowFileRemotes, stopping }: Remo
   }
 
   async function askNow(workspace: StoredWorkspace, onStart: () => void): Promise<AskedRemote> {
-    const { at } = await storage.read.selectNoFrom(storage.now.as('at')).executeTakeFirstOrThrow();
+    const at = await timeOf(storage.read);
     const startedAt = performance.now();
     let askedAt = at;
     try {

@@ -13,8 +13,8 @@ const atOnce = 500;
  * interrupted, a repeated call continues.
  */
 export async function removeWorkspaceInBatches(storage: Storage, actor: Actor, workspace: string) {
-  const { read, now, commit } = storage;
-  const closing = await commit({ workspace }, (db) => closeWorkspace(db, now, actor, workspace));
+  const { read, commit } = storage;
+  const closing = await commit({ workspace }, (db) => closeWorkspace(db, actor, workspace));
   if (closing.kind !== 'closed') return closing;
   const ofWorkspace = sql`workspace_id = ${workspace}`;
   const hooks = await read.selectFrom('hooks').select('id').where('workspace_id', '=', workspace).execute();

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { BranchName } from '../../interface/branch-name.ts';
 import type { BranchHeads } from '../git/bare-repository.ts';
 import type { Storage } from '../storage/storage.ts';
+import { now } from '../storage/timestamp.ts';
 
 export interface SyncedBranch {
   readonly head: string;
@@ -49,7 +50,7 @@ export async function removeBranches(
 const formerForMs = 24 * 60 * 60 * 1_000;
 
 /** The heads of syncs within this time, and those that the first of them has replaced on each branch. */
-export async function formerHeads({ read, now }: Pick<Storage, 'read' | 'now'>, workspace: string): Promise<string[]> {
+export async function formerHeads({ read }: Pick<Storage, 'read'>, workspace: string): Promise<string[]> {
   const succeeded = read.selectFrom('syncs').where('workspace_id', '=', workspace).where('status', '=', 'succeeded');
   const replaced = succeeded
     .select('head')

@@ -5,9 +5,9 @@ import type { Workspace } from '../contract/schemas.ts';
 import { redactRemote } from '../git/remote.ts';
 import { batchQuery, inInputOrder, inputIndex, textOf } from '../storage/batch-query.ts';
 import { rememberReads } from '../storage/coalesce-reads.ts';
-import type { Database, Now, Storage } from '../storage/storage.ts';
+import type { Database, Storage } from '../storage/storage.ts';
 import { removedRemote, type Tables } from '../storage/tables.ts';
-import { asTimestamp } from '../storage/timestamp.ts';
+import { asTimestamp, now } from '../storage/timestamp.ts';
 import { newWebhookSecret, type WebhookSecret } from '../webhooks/signature.ts';
 
 /** With those that are being removed, which requests no longer find. */
@@ -39,29 +39,28 @@ const selectWorkspaces = batchQuery((db, members) =>
     .select([inputIndex.as('index'), 'workspaces.id', 'remote', 'default_branch', ...settingNames]),
 );
 
-export const workspaceWithId = rememberReads(async (db, now, ids) => {
+export const workspaceWithId = rememberReads(async (db, ids) => {
   const asked = ids.map((id) => ({ id }));
-  return inInputOrder(ids, await selectWorkspaces(db, now, asked));
+  return inInputOrder(ids, await selectWorkspaces(db, asked));
 });
 
 type NewWorkspace = StoredWorkspace & Partial<WorkspaceSettings>;
 
 /** False if a workspace with this id already exists. */
-export async function addWorkspace(db: Database, now: Now, actor: Actor, workspace: NewWorkspace): Promise<boolean> {
+export async function addWorkspace(db: Database, actor: Actor, workspace: NewWorkspace): Promise<boolean> {
   const { numInsertedOrUpdatedRows = 0n } = await db
     .insertInto('workspaces')
     .values({ ...workspace, created_at: now })
     .onConflict((conflict) => conflict.column('id').doNothing())
     .executeTakeFirst();
   if (numInsertedOrUpdatedRows === 0n) return false;
-  await recordAudit(db, now, { actor, action: 'workspace.added', detail: detailOf(workspace) });
+  await recordAudit(db, { actor, action: 'workspace.added', detail: detailOf(workspace) });
   return true;
 }
 
 /** False if the workspace does not exist. Settings that are not given stay unchanged. */
 export async function updateWorkspace(
   db: Database,
-  now: Now,
   actor: Actor,
   { id, ...settings }: Pick<StoredWorkspace, 'id'> & Partial<StoredWorkspace & WorkspaceSettings>,
 ): Promise<boolean> {
@@ -69,7 +68,7 @@ export async function updateWorkspace(
   await db.updateTable('workspaces').set(settings).where('id', '=', id).execute();
   const { remote } = settings;
   const detail = { workspace: id, ...settings, ...(remote !== undefined && { remote: redactRemote(remote) }) };
-  await recordAudit(db, now, { actor, action: 'workspace.updated', detail });
+  await recordAudit(db, { actor, action: 'workspace.updated', detail });
   return true;
 }
 
@@ -100,15 +99,15 @@ export async function noteDefaultBranch(
  * Begins to remove a workspace without active locks: the holder of a lock relies on it. Also succeeds if the removal has
  * begun before.
  */
-export async function closeWorkspace(db: Database, now: Now, actor: Actor, id: string) {
+export async function closeWorkspace(db: Database, actor: Actor, id: string) {
   const ofWorkspace = db.selectFrom('workspaces').select(['id', 'remote']).where('id', '=', id);
   const workspace = await ofWorkspace.executeTakeFirst();
   if (workspace === undefined) return { kind: 'unknown' } as const;
   if (workspace.remote === removedRemote) return { kind: 'closed' } as const;
-  const locks = await countActiveLocks(db, now, id);
+  const locks = await countActiveLocks(db, id);
   if (locks > 0) return { kind: 'locked', locks } as const;
   await db.updateTable('workspaces').set({ remote: removedRemote }).where('id', '=', id).execute();
-  await recordAudit(db, now, { actor, action: 'workspace.removed', detail: detailOf(workspace) });
+  await recordAudit(db, { actor, action: 'workspace.removed', detail: detailOf(workspace) });
   return { kind: 'closed' } as const;
 }
 
@@ -121,7 +120,7 @@ export function findWorkspace(db: Database, id: string): Promise<FoundWorkspace 
     .executeTakeFirst();
 }
 
-export async function countActiveLocks(db: Database, now: Now, workspace?: string): Promise<number> {
+export async function countActiveLocks(db: Database, workspace?: string): Promise<number> {
   const { count } = await db
     .selectFrom('locks')
     .select((select) => select.fn.countAll<number>().as('count'))
@@ -147,11 +146,11 @@ export async function findPushTarget(db: Database, id: string) {
 }
 
 /** The secret of an existing workspace: a new one at first use, and with `rotate`. */
-export async function pushSecret(db: Database, now: Now, actor: Actor, id: string, rotate: boolean) {
+export async function pushSecret(db: Database, actor: Actor, id: string, rotate: boolean) {
   const target = await findPushTarget(db, id);
   if (target !== undefined && !rotate) return target.secret;
   const secret = newWebhookSecret();
   await db.updateTable('workspaces').set({ push_secret: secret }).where('id', '=', id).execute();
-  await recordAudit(db, now, { actor, action: 'push-secret.created', detail: { workspace: id } });
+  await recordAudit(db, { actor, action: 'push-secret.created', detail: { workspace: id } });
   return secret;
 }

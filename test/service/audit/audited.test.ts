@@ -26,7 +26,7 @@ describe.each(databaseKinds)('the audit on $name', (kind) => {
   const byAda = { actor: 'ada', token_id: 'tok_ada', address: '192.0.2.7' };
 
   test('records a new token with its scopes and workspaces, and without its secret', async () => {
-    const { token, secret } = await storage.commit('global', (db) => createToken(db, storage.now, actor, ci));
+    const { token, secret } = await storage.commit('global', (db) => createToken(db, actor, ci));
     const { id, name, scopes, workspaces, expires_at } = token;
     expect(expires_at).not.toBeNull();
     expect(await told()).toEqual([
@@ -36,16 +36,16 @@ describe.each(databaseKinds)('the audit on $name', (kind) => {
   });
 
   test('undoes a change that it cannot record', async () => {
-    const { token } = await storage.commit('global', (db) => createToken(db, storage.now, actor, ci));
-    await storage.commit('global', (db) => addWorkspace(db, storage.now, actor, game));
+    const { token } = await storage.commit('global', (db) => createToken(db, actor, ci));
+    await storage.commit('global', (db) => addWorkspace(db, actor, game));
     const state = async () => [await listTokens(storage), await listWorkspaces(storage.read)];
     const before = await state();
     expect(before[1]).toMatchObject([{ id: 'game' }]);
     await storage.commit('global', (db) => sql`drop table audit`.execute(db));
     for (const change of [
-      storage.commit('global', (db) => createToken(db, storage.now, actor, ci)),
-      storage.commit('global', (db) => revokeToken(db, storage.now, actor, token.id)),
-      storage.commit('global', (db) => addWorkspace(db, storage.now, actor, { ...game, id: 'other' })),
+      storage.commit('global', (db) => createToken(db, actor, ci)),
+      storage.commit('global', (db) => revokeToken(db, actor, token.id)),
+      storage.commit('global', (db) => addWorkspace(db, actor, { ...game, id: 'other' })),
       removeWorkspaceInBatches(storage, actor, 'game'),
     ]) {
       await expect(change).rejects.toThrow('audit');

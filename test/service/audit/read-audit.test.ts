@@ -19,9 +19,7 @@ describe.each(databaseKinds)('the audit on $name', (kind) => {
     for (let n = 0; n < 60; n += 1) {
       const actor = actors[n % actors.length] ?? ada;
       const action = actions[(n * 7) % actions.length] ?? 'token.created';
-      await storage.commit('global', (db) =>
-        recordAudit(db, storage.now, { actor, action, detail: { n, nested: [null, { n }] } }),
-      );
+      await storage.commit('global', (db) => recordAudit(db, { actor, action, detail: { n, nested: [null, { n }] } }));
     }
     const { entries } = await readAudit(storage, { limit: 100 });
     recorded.push(...entries);

@@ -38,7 +38,7 @@ const restore = (storage: Storage, backup: Buffer, options: { readonly replace?:
   restoreBackup(storage, Readable.from([backup]), { replace: false, actor, ...options });
 
 async function fenceOfNewLock(storage: Storage, path: string, workspace = 'game'): Promise<number> {
-  const [decision] = await storage.commit({ workspace }, (db) => takeIn(db, storage, [path], { workspace }));
+  const [decision] = await storage.commit({ workspace }, (db) => takeIn(db, [path], { workspace }));
   return grantedLock(decision).fence;
 }
 

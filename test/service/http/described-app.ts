@@ -78,7 +78,7 @@ export async function serveApp(given: Partial<Parts> = {}, options: Partial<Serv
     /** Creates a token, and returns its secret. */
     async token(...scopes: readonly Scope[]): Promise<string> {
       const made = { name: 'ada', scopes, workspaces: null, lifetime: null };
-      return (await storage.commit('global', (db) => createToken(db, storage.now, operator, made))).secret;
+      return (await storage.commit('global', (db) => createToken(db, operator, made))).secret;
     },
     async stop(): Promise<void> {
       await close({ idleMs: 0, requestsMs: 0 });

@@ -1,8 +1,8 @@
-import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { type DatabaseKind, databaseKinds } from '../../support/databases.ts';
 import { lfsOf } from '../lfs/lfs-of.ts';
 import { storeObject } from '../lfs/stored-object.ts';
+import { storageWithClock } from '../storage/changed-queries.ts';
 import { hookedService } from '../webhooks/hooked-service.ts';
 import { locksOf } from './shared-service.ts';
 
@@ -13,7 +13,7 @@ const databaseAhead = (kind: DatabaseKind, ms: number): DatabaseKind => ({
   ...kind,
   async open() {
     const { storage, remove } = await kind.open();
-    return { storage: { ...storage, now: sql<number>`(${storage.now} + ${sql.lit(ms)})` }, remove };
+    return { storage: storageWithClock(storage, (clock) => `(${clock} + ${ms})`), remove };
   },
 });
 

@@ -84,7 +84,7 @@ describe.each(databaseKinds)('a guest who may lock, on $name', (kind) => {
     const waits = Array.from({ length: maxWaitsOfToken }, (_, index) =>
       waitRequest(`${id} ${index}`, { workspace: id, paths: [`many/${index}`], tokenId }),
     );
-    await storage.commit({ workspace: id }, (db) => joinLine(db, storage.now, waits));
+    await storage.commit({ workspace: id }, (db) => joinLine(db, waits));
     await honest.take('a');
     expectProblem(await guest.take('a', { prefer: 'wait=0' }), 'quota-exceeded');
     expect((await honest.take('a', { prefer: 'wait=0' })).body.queue).toEqual({ position: 1, length: 1 });

@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { parseLockPath } from '../../../src/interface/lock-path.ts';
 import type { Compared } from '../../../src/interface/resources.ts';
@@ -7,22 +6,21 @@ import { take as takeLocks } from '../../../src/service/locks/take.ts';
 import { waitIds } from '../../../src/service/locks/wait-terms.ts';
 import type { Place } from '../../../src/service/locks/waiting-requests.ts';
 import { keysOfWait } from '../../../src/service/locks/waits.ts';
-import type { Database, Now } from '../../../src/service/storage/storage.ts';
+import type { Database, Storage } from '../../../src/service/storage/storage.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
 import { changeRows } from '../../support/stored-rows.ts';
 import { valueIn } from '../../support/value-in.ts';
 import { bearerOf, lockRequest, noQuota, takeIn } from '../locks/taken-locks.ts';
+import { storageWithClock, withClockOf } from '../storage/changed-queries.ts';
 
 /** A clock that has advanced by this much with each reading. */
-function tickingFrom(ms: number, step = 1): Now {
+function tickingFrom(ms: number, step = 1): () => string {
   let time = ms - step;
-  const clock = sql<number>`0`;
-  clock.toOperationNode = () => {
+  return () => {
     time += step;
-    return sql.lit(time).toOperationNode();
+    return `${time}`;
   };
-  return clock;
 }
 
 describe.each(databaseKinds)('changes during requests for a lease, on $name', (kind) => {
@@ -37,10 +35,10 @@ describe.each(databaseKinds)('changes during requests for a lease, on $name', (k
     compare: async () => upToDate,
   });
   /** Leases whose requests are attempted once, with this place. */
-  const leasesWith = (place?: Place, now = storage.now) =>
+  const leasesWith = (place?: Place, used: Storage = storage) =>
     createLeases({
       ...options,
-      storage: { ...storage, now },
+      storage: used,
       line: { acquire: (_client, _options, attempt) => attempt(place), keepPresent: async () => undefined },
       onChange: () => undefined,
     });
@@ -51,11 +49,11 @@ describe.each(databaseKinds)('changes during requests for a lease, on $name', (k
   };
 
   test('an expired lock is replaced, although the clock is set back meanwhile', async () => {
-    const expiring = (db: Database) => takeIn(db, storage, ['set-back'], { bearer: bearerOf('bob') });
+    const expiring = (db: Database) => takeIn(db, ['set-back'], { bearer: bearerOf('bob') });
     await storage.commit('global', expiring);
     await changeRows(storage, 'locks', { expires_at: 9_999 }, { path: 'set-back' });
     const [decision] = await storage.commit('global', (db) =>
-      takeLocks(db, tickingFrom(10_000, -1_000), [lockRequest('set-back')], noQuota),
+      takeLocks(withClockOf(db, tickingFrom(10_000, -1_000)), [lockRequest('set-back')], noQuota),
     );
     expect(decision).toMatchObject({ kind: 'granted', locks: [{ path: 'set-back', owner: 'ada' }] });
     const ended = storage.read.selectFrom('lock_history').select(['kind', 'owner']).where('path', '=', 'set-back');
@@ -65,13 +63,13 @@ describe.each(databaseKinds)('changes during requests for a lease, on $name', (k
   test('a lock that expires while its lease ends is released or lost, not both', async () => {
     expect(await take(requestOf('ending', ['a', 'b']), upToDate)).toMatchObject({ kind: 'granted', isNew: true });
     await changeRows(storage, 'locks', { expires_at: 1_001 });
-    const leases = leasesWith(undefined, tickingFrom(1_000));
+    const leases = leasesWith(undefined, storageWithClock(storage, tickingFrom(1_000)));
     const ended = await leases.end({ workspace: 'game', id: 'ending' }, bearerOf('ada'));
     expect(ended).toEqual({ released: ['a', 'b'], lost: [], changed: ['a', 'b'] });
   });
 
   test('a lease for any of several paths waits for those that are not outdated now', async () => {
-    await storage.commit('global', (db) => takeIn(db, storage, ['k', 'l', 'm'], { bearer: bearerOf('bob') }));
+    await storage.commit('global', (db) => takeIn(db, ['k', 'l', 'm'], { bearer: bearerOf('bob') }));
     const request = requestOf('waiting', ['k', 'l', 'm'], 1);
     const without = (path: string): Compared => ({
       ...upToDate,

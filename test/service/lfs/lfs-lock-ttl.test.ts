@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
+import { now } from '../../../src/service/storage/timestamp.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { changeRows, findRows } from '../../support/stored-rows.ts';
 import { locksOf, sharedService } from '../http/shared-service.ts';
@@ -29,7 +30,7 @@ describe.each(databaseKinds)('the ttl of Git LFS locks on $name', (kind) => {
       async left(): Promise<Readonly<Record<string, number>>> {
         const rows = await storage.read
           .selectFrom('locks')
-          .select(['path', sql<number>`expires_at - ${storage.now}`.as('left')])
+          .select(['path', sql<number>`expires_at - ${now}`.as('left')])
           .where('workspace_id', '=', workspace)
           .execute();
         return Object.fromEntries(rows.map(({ path, left }) => [path, Math.round((10 * Number(left)) / day) / 10]));

@@ -13,7 +13,7 @@ import { operator } from '../../support/operator.ts';
 import { changeRows, revoke, storeLocks } from '../../support/stored-rows.ts';
 import { valueIn } from '../../support/value-in.ts';
 import { waitRequest } from '../../support/waits.ts';
-import { planOf, type RecordedQuery, recording } from '../storage/query-plan.ts';
+import { planOf, type RecordedQuery, recording } from '../storage/changed-queries.ts';
 import { hookedStorage } from '../webhooks/hooked-storage.ts';
 import { takeIn } from './taken-locks.ts';
 
@@ -24,7 +24,7 @@ describe.each(databaseKinds)('people who ask for a lock, on $name', (kind) => {
   const storageCommit: Storage['commit'] = (...change) => storage.commit(...change);
   const askingWith = (commit = storageCommit, read = storage.read) =>
     createAsking({
-      storage: { read, now: storage.now, commit },
+      storage: { read, commit },
       onChange: () => undefined,
       onError: (error) => errors.push(error),
     });
@@ -35,16 +35,19 @@ describe.each(databaseKinds)('people who ask for a lock, on $name', (kind) => {
   const person = async (name: string, scopes: readonly Scope[] = ['locks:write']): Promise<Bearer> =>
     (
       await storage.commit('global', (db) =>
-        createToken(db, storage.now, operator, { name, scopes, workspaces: null, lifetime: null }),
+        createToken(db, operator, { name, scopes, workspaces: null, lifetime: null }),
       )
     ).token;
-  const lock = (bearer: Bearer) => storage.commit({ workspace }, (db) => takeIn(db, storage, [path], { bearer }));
+  const lock = (bearer: Bearer) => storage.commit({ workspace }, (db) => takeIn(db, [path], { bearer }));
   const free = () => storage.commit('global', (db) => db.deleteFrom('locks').execute());
-  const found = async () => (await findLocks(storage.read, storage.now, [{ workspace, path }]))[0];
-  const queue = async () => (await listQueue(storage, { workspace, path })).map(({ owner, note }) => [owner, note]);
+  const found = async () => (await findLocks(storage.read, [{ workspace, path }]))[0];
+  const queue = async () =>
+    (await listQueue(storage.read, { workspace, path })).map(({ owner, note }) => [owner, note]);
   const ask = (bearer: Bearer, note: string | null = null) => askingWith().askFor({ workspace, path, bearer, note });
   const told = async () =>
-    (await listQueue(storage, { workspace, path })).flatMap(({ owner, kept_until }) => (kept_until ? [owner] : []));
+    (await listQueue(storage.read, { workspace, path })).flatMap(({ owner, kept_until }) =>
+      kept_until ? [owner] : [],
+    );
 
   beforeEach(async () => {
     await storage.commit('global', async (db) => {
@@ -128,14 +131,14 @@ describe.each(databaseKinds)('people who ask for a lock, on $name', (kind) => {
     storage.commit({ workspace }, async (db) => {
       const gone = AbortSignal.any([]);
       const place = { requestId: bearer.id, isFirst: true, urgency: 1, presentMs: 60_000, gone } as const;
-      const [decision] = await takeIn(db, storage, [path], { bearer, waitId: bearer.id, place });
+      const [decision] = await takeIn(db, [path], { bearer, waitId: bearer.id, place });
       return decision;
     });
 
   test('are passed by nobody while the path is kept for them', async () => {
     const set = waitRequest('set', { paths: [path, 'held'], urgency: 1 });
     await storeLocks(storage, { workspace_id: workspace, path: 'held' });
-    await storage.commit({ workspace }, (db) => joinLine(db, storage.now, [set]));
+    await storage.commit({ workspace }, (db) => joinLine(db, [set]));
     await ask(bo);
     await storage.commit('global', (db) => db.deleteFrom('locks').where('path', '=', path).execute());
     await askingWith().tellPeople();
@@ -166,7 +169,7 @@ describe.each(databaseKinds)('people who ask for a lock, on $name', (kind) => {
   test('come after those who are ahead of them, also of a free path', async () => {
     // Ahead also within the same millisecond.
     const job = waitRequest('job', { paths: [path], urgency: 1 });
-    await storage.commit({ workspace }, (db) => joinLine(db, storage.now, [job]));
+    await storage.commit({ workspace }, (db) => joinLine(db, [job]));
     await free();
     expect((await ask(bo)).position).toBe(2);
     await askingWith().tellPeople();
@@ -177,13 +180,13 @@ describe.each(databaseKinds)('people who ask for a lock, on $name', (kind) => {
     const many = Array.from({ length: 2_000 }, (_, index) => ({ workspace_id: workspace, path: `many/${index}` }));
     await storeLocks(storage, ...many);
     const waits = many.map((held) => waitRequest(held.path, { paths: [held.path], tokenId: held.path }));
-    await storage.commit({ workspace }, (db) => joinLine(db, storage.now, waits));
+    await storage.commit({ workspace }, (db) => joinLine(db, waits));
     if (storage.dialect === 'postgres') await storage.commit('global', (db) => sql`analyze`.execute(db));
     const queries: RecordedQuery[] = [];
     await askingWith(storageCommit, recording(storage.read, queries)).tellPeople();
     expect(queries).toHaveLength(1);
     for (const query of queries) {
-      const plan = await planOf(storage, query, {});
+      const plan = await planOf(storage, query);
       expect(plan).not.toMatch(
         /SCAN (locks|waits|wait_paths)\b(?! USING INDEX untold)|Seq Scan on (locks|wait_paths)|locks_by_id/,
       );
@@ -195,12 +198,12 @@ describe.each(databaseKinds)('people who ask for a lock, on $name', (kind) => {
     const waits = Array.from({ length: maxWaitsOfToken - 1 }, (_, index) =>
       waitRequest(`${index}`, { paths: [`${index}`], tokenId: bo.id }),
     );
-    await storage.commit({ workspace }, (db) => joinLine(db, storage.now, waits));
+    await storage.commit({ workspace }, (db) => joinLine(db, waits));
     await ask(bo);
     await ask(bo, 'again');
     await askingWith().withdraw({ workspace, path, bearer: bo });
     const last = waitRequest('b', { paths: ['b'], tokenId: bo.id });
-    await storage.commit({ workspace }, (db) => joinLine(db, storage.now, [last]));
+    await storage.commit({ workspace }, (db) => joinLine(db, [last]));
     await expect(ask(bo)).rejects.toThrow(`${maxWaitsOfToken} requests in line`);
   });
 

@@ -13,11 +13,12 @@ import {
 } from '../../../src/service/locks/history.ts';
 import { removeBeyond } from '../../../src/service/storage/remove-old.ts';
 import type { Database } from '../../../src/service/storage/storage.ts';
+import { now } from '../../../src/service/storage/timestamp.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
 import { changeRows } from '../../support/stored-rows.ts';
 import { valueIn } from '../../support/value-in.ts';
-import { planOf, type RecordedQuery, recording } from '../storage/query-plan.ts';
+import { planOf, type RecordedQuery, recording } from '../storage/changed-queries.ts';
 import { bearerOf, takeIn } from './taken-locks.ts';
 
 describe.each(databaseKinds)('the history of locks on $name', (kind) => {
@@ -34,11 +35,11 @@ describe.each(databaseKinds)('the history of locks on $name', (kind) => {
   const placeOf = (path: string) => ({ workspace: 'game', path: valueIn(parseLockPath(path)) });
   const terms = { bearer, origin, note: 'Rigging' };
   const commit = <T>(change: (db: Database) => Promise<T>) => storage.commit({ workspace: 'game' }, change);
-  const take = (...paths: readonly string[]) => commit((db) => takeIn(db, storage, paths, terms));
+  const take = (...paths: readonly string[]) => commit((db) => takeIn(db, paths, terms));
   const operator = { name: 'operator', owner: null, tokenId: null, address: null, force: true };
   const ada = { name: 'ada', owner: 'ada', tokenId: 'tok_ada', address: null, force: false };
   const release = (path: string, releaser: typeof ada | typeof operator) =>
-    commit((db) => releaseLocks(db, storage.now, [{ ...placeOf(path), match: () => true, releaser }]));
+    commit((db) => releaseLocks(db, [{ ...placeOf(path), match: () => true, releaser }]));
   const expire = (path: string) => changeRows(storage, 'locks', { expires_at: 5 }, { path });
 
   const read = (query: Partial<HistoryQuery> = {}) =>
@@ -68,7 +69,7 @@ describe.each(databaseKinds)('the history of locks on $name', (kind) => {
     await release('a', { ...ada, tokenId: 'tok_other' });
     await release('a', ada);
     const renewal = { ...placeOf('b'), ttl: valueIn(parseTtl('1h')), bearer, match: () => true };
-    await commit((db) => renewLocks(db, storage.now, [renewal]));
+    await commit((db) => renewLocks(db, [renewal]));
     await release('b', operator);
     expect(await told()).toEqual(['held c', 'force-released b by operator', 'released a by ada']);
     const [held, forced] = (await read()).periods;
@@ -98,7 +99,7 @@ describe.each(databaseKinds)('the history of locks on $name', (kind) => {
     await take('a');
     await storage.commit('global', async (db) => {
       const fence = await db.selectFrom('fences').select('value').where('workspace_id', '=', 'game').executeTakeFirst();
-      const at = sql<number>`${storage.now} + n`;
+      const at = sql<number>`${now} + n`;
       await sql`insert into lock_history (workspace_id, ended_at, fence, kind, path, lock_id, owner, acquired_at)
         with recursive numbers (n) as (select 0 union all select n + 1 from numbers where n < 2000)
         select 'game', ${at}, ${fence?.value ?? 0}, 'released', 'x', 'x', 'x', 0 from numbers`.execute(db);
@@ -158,11 +159,11 @@ describe.each(databaseKinds)('the history of locks on $name', (kind) => {
     if (storage.dialect === 'postgres') return;
     const plansOf = async (query: Partial<HistoryQuery>): Promise<readonly string[]> => {
       const queries: RecordedQuery[] = [];
-      const recorded = { read: recording(storage.read, queries), now: storage.now };
+      const recorded = { read: recording(storage.read, queries) };
       await readLockHistory(recorded, { workspace: 'game', limit: 9, ...query });
       // The parts of a union are recorded as well.
       const whole = queries.filter(({ text }) => text.includes('union all'));
-      return Promise.all(whole.map((each) => planOf(storage, each, {})));
+      return Promise.all(whole.map((each) => planOf(storage, each)));
     };
     const before = { endedAt: 9, fence: 9 };
     const ofWorkspace = ['locks USING INDEX expiring_locks', 'sqlite_autoindex_lock_history_1 (workspace_id=?'];

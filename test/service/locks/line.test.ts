@@ -6,7 +6,7 @@ import { databaseKinds } from '../../support/databases.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
 import { changeRows, findRows, storeLocks } from '../../support/stored-rows.ts';
 import { waitRequest } from '../../support/waits.ts';
-import { type RecordedQuery, recording } from '../storage/query-plan.ts';
+import { type RecordedQuery, recording } from '../storage/changed-queries.ts';
 
 describe.each(databaseKinds)('a place in line, on $name', (kind) => {
   const workspace = 'game';
@@ -17,13 +17,12 @@ describe.each(databaseKinds)('a place in line, on $name', (kind) => {
     storage.commit({ workspace }, (db) =>
       joinLine(
         db,
-        storage.now,
         ids.map((id) => waitRequest(id)),
       ),
     );
 
   test('goes to those who come first, and is kept for a minute after it was last asked for', async () => {
-    const queue = async () => (await listQueue(storage, { workspace, path: 'a' })).map(({ owner }) => owner);
+    const queue = async () => (await listQueue(storage.read, { workspace, path: 'a' })).map(({ owner }) => owner);
     await join('b', 'c', 'a');
     expect(await queue()).toEqual(['b', 'c', 'a']);
     const askedAgo = (ms: number) => ({ present_until: Date.now() - ms });
@@ -59,7 +58,7 @@ describe.each(databaseKinds)('a place in line, on $name', (kind) => {
     const row = { workspace_id: workspace, owner: 'ada' };
     await storeLocks(storage, { ...row, path: 'a' }, { ...row, path: 'b' }, { ...row, path: 'c' });
     const waits = [waitRequest('1', { paths: ['a', 'b'] }), waitRequest('2')];
-    await storage.commit({ workspace }, (db) => joinLine(db, storage.now, waits));
+    await storage.commit({ workspace }, (db) => joinLine(db, waits));
     const locks = await storage.read.selectFrom('locks').selectAll().orderBy('path').execute();
     const queries: RecordedQuery[] = [];
     const counts = await countWaiting({ ...storage, read: recording(storage.read, queries) }, locks);
@@ -71,7 +70,7 @@ describe.each(databaseKinds)('a place in line, on $name', (kind) => {
     const waits = ['first', 'away', 'set', 'last'].map((id) =>
       waitRequest(id, { paths: id === 'set' ? ['x', 'y'] : [id === 'first' ? 'x' : 'y'] }),
     );
-    await storage.commit({ workspace }, (db) => joinLine(db, storage.now, waits));
+    await storage.commit({ workspace }, (db) => joinLine(db, waits));
     await changeRows(storage, 'waits', { present_until: Date.now() - 1_000 }, { id: 'away' });
     const queries: RecordedQuery[] = [];
     const asked = { ...storage, read: recording(storage.read, queries) };
@@ -83,7 +82,7 @@ describe.each(databaseKinds)('a place in line, on $name', (kind) => {
   test('is sorted once for all of its clients that ask at the same time, whatever else they want', async () => {
     await storage.commit('global', (db) => db.deleteFrom('waits').execute());
     const waits = Array.from({ length: 300 }, (_, n) => waitRequest(`w${n}`, { paths: ['many', 'more', `own ${n}`] }));
-    await storage.commit({ workspace }, (db) => joinLine(db, storage.now, waits));
+    await storage.commit({ workspace }, (db) => joinLine(db, waits));
     let looks = 0;
     const counted = <Row extends object>(row: Row) =>
       new Proxy(row, {
@@ -105,8 +104,8 @@ describe.each(databaseKinds)('a place in line, on $name', (kind) => {
   test('is listed for the first 1,000 requests', async () => {
     await storage.commit('global', (db) => db.deleteFrom('waits').execute());
     const waits = Array.from({ length: 1_001 }, (_, n) => waitRequest(`w${n}`, { paths: ['b'] }));
-    await storage.commit({ workspace }, (db) => joinLine(db, storage.now, waits));
-    const queue = await listQueue(storage, { workspace, path: 'b' });
+    await storage.commit({ workspace }, (db) => joinLine(db, waits));
+    const queue = await listQueue(storage.read, { workspace, path: 'b' });
     expect(queue).toHaveLength(1_000);
     expect(queue.at(-1)).toMatchObject({ path: 'b', owner: 'w999', position: 1_000 });
     await storage.commit('global', (db) => db.deleteFrom('waits').execute());
@@ -115,17 +114,18 @@ describe.each(databaseKinds)('a place in line, on $name', (kind) => {
   test('is found for 20,000 paths that two leases want, with one look at the paths of each lease', async () => {
     const paths = Array.from({ length: 20_000 }, (_, n) => `large/${n}`);
     const waits = ['first', 'second'].map((id) => waitRequest(id, { paths }));
-    await storage.commit({ workspace }, (db) => joinLine(db, storage.now, waits));
+    await storage.commit({ workspace }, (db) => joinLine(db, waits));
     const keys = paths.map((path) => ({ workspace, path }));
-    const kept = await storage.commit({ workspace }, (db) => keptFor(db, storage.now, keys));
+    const kept = await storage.commit({ workspace }, (db) => keptFor(db, keys));
     expect(new Set(kept.map((next) => next?.id))).toEqual(new Set(['first']));
     await storage.commit('global', (db) => db.deleteFrom('waits').execute());
   }, 60_000);
 
   test('is listed with its priority: each level counts as five minutes of waiting', async () => {
     const waits = ([5, 3, 1] as const).map((urgency) => waitRequest(`u${urgency}`, { urgency, paths: ['p'] }));
-    await storage.commit({ workspace }, (db) => joinLine(db, storage.now, waits));
-    const priorities = async () => (await listQueue(storage, { workspace, path: 'p' })).map(({ priority }) => priority);
+    await storage.commit({ workspace }, (db) => joinLine(db, waits));
+    const priorities = async () =>
+      (await listQueue(storage.read, { workspace, path: 'p' })).map(({ priority }) => priority);
     expect(await priorities()).toEqual(['high', 'normal', 'low']);
     const ranks = await Promise.all(
       waits.map(async ({ id }) => (await findRows(storage, 'waits', { id }))[0]?.rank ?? 0),

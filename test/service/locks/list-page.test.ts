@@ -4,7 +4,7 @@ import { type LockQuery, listLocks, listOwnLocks, maxSearched } from '../../../s
 import { databaseKinds } from '../../support/databases.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
 import { storeLocks } from '../../support/stored-rows.ts';
-import { planOf, type RecordedQuery, recording } from '../storage/query-plan.ts';
+import { planOf, type RecordedQuery, recording } from '../storage/changed-queries.ts';
 
 const later = Date.now() + 3_600_000;
 const many = 12_000;
@@ -80,7 +80,7 @@ describe.each(databaseKinds)('a page of locks on $name', (kind) => {
     expect(queries.length).toBeGreaterThan(2);
     for (const query of queries) {
       expect(query.text).toMatch(/limit/);
-      const plan = await planOf(storage, query, {});
+      const plan = await planOf(storage, query);
       expect(plan).not.toMatch(/SCAN locks\b|TEMP B-TREE FOR ORDER BY|Sort Key:/);
     }
   });

@@ -6,7 +6,7 @@ import type { Storage } from '../../../src/service/storage/storage.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
 import { storeLocks } from '../../support/stored-rows.ts';
-import { planOf, type RecordedQuery, recording } from '../storage/query-plan.ts';
+import { planOf, type RecordedQuery, recording } from '../storage/changed-queries.ts';
 
 const ada = { id: 'tok_desk', name: 'desk', owner: 'ada', scopes: [], workspaces: null };
 
@@ -48,16 +48,15 @@ describe.each(databaseKinds)('the locks of an owner on $name', (kind) => {
     ['locks_by_owner', (recorded) => listLocks(recorded, { workspace: 'game', owner: 'ada', limit: 9 })],
     ['locks_by_owner', (recorded) => listLocks(recorded, { workspace: 'game', owner: 'ada', after: 'a', limit: 9 })],
     ['locks_by_owner', (recorded) => listOwnLocks(recorded, ada, 9)],
-    ['locks_pkey|autoindex_locks_1', ({ read, now }) => findLocks(read, now, [byPath])],
+    ['locks_pkey|autoindex_locks_1', ({ read }) => findLocks(read, [byPath])],
     ['locks_by_id', (recorded) => locksWithIds(recorded, 'game', [id])],
     ['locks_by_id', ({ read }) => heldLocks(read, lease, 1)],
   ])('are found by the index %s', async (index, find) => {
     const queries: RecordedQuery[] = [];
-    // A query is built once per clock object, and this is a new one.
-    await find({ ...storage, now: sql<number>`${storage.now}`, read: recording(storage.read, queries) });
+    await find({ ...storage, read: recording(storage.read, queries) });
     expect(queries).not.toHaveLength(0);
     for (const query of queries) {
-      const plan = await planOf(storage, query, byPath);
+      const plan = await planOf(storage, query);
       expect(plan).toMatch(new RegExp(index));
       expect(plan).not.toMatch(/SCAN locks|Seq Scan on locks/);
     }

@@ -9,7 +9,7 @@ import { takeIn } from './taken-locks.ts';
 describe.each(databaseKinds)('locks that are released together on $name', (kind) => {
   const storage = sharedStorage(kind, { workspaces: ['game'] });
 
-  const take = (...paths: readonly string[]) => storage.commit('global', (db) => takeIn(db, storage, paths));
+  const take = (...paths: readonly string[]) => storage.commit('global', (db) => takeIn(db, paths));
   const back = (path: string, by = 'ada', force = false, matches = true): ReleaseRequest => ({
     workspace: 'game',
     path: valueIn(parseLockPath(path)),
@@ -17,7 +17,7 @@ describe.each(databaseKinds)('locks that are released together on $name', (kind)
     releaser: { name: by, owner: by, tokenId: `tok_${by}`, address: null, force },
   });
   const release = (...requests: readonly ReleaseRequest[]) =>
-    storage.commit('global', (db) => releaseLocks(db, storage.now, requests));
+    storage.commit('global', (db) => releaseLocks(db, requests));
   const left = async (): Promise<readonly string[]> =>
     (await storage.read.selectFrom('locks').select('path').orderBy('path').execute()).map(({ path }) => path);
   const audited = async (): Promise<number> =>

@@ -16,15 +16,14 @@ describe.each(databaseKinds)('renewals that are requested together, on $name', (
 
   const take = async (path: string, owner = 'ada') => {
     const more = { bearer: bearerOf(owner) };
-    const [decision] = await storage.commit(ofWorkspace, (db) => takeIn(db, storage, [path], more));
+    const [decision] = await storage.commit(ofWorkspace, (db) => takeIn(db, [path], more));
     return grantedLock(decision);
   };
   const renewalOf = (path: string, ttl: string, more: Partial<RenewRequest> = {}): RenewRequest => ({
     ...{ workspace: 'game', path, ttl: valueIn(parseTtl(ttl)), bearer: lockRequest(path).bearer },
     ...{ match: () => true, ...more },
   });
-  const renew = (...requests: readonly RenewRequest[]) =>
-    storage.commit(ofWorkspace, (db) => renewLocks(db, storage.now, requests));
+  const renew = (...requests: readonly RenewRequest[]) => storage.commit(ofWorkspace, (db) => renewLocks(db, requests));
   const endOf = async (path: string): Promise<number> =>
     (await storage.read.selectFrom('locks').select('expires_at').where('path', '=', path).executeTakeFirstOrThrow())
       .expires_at;

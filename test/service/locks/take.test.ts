@@ -30,7 +30,7 @@ describe.each(databaseKinds)('locks that are acquired together on $name', (kind)
 
   const empty = () => storage.commit('global', (db) => db.deleteFrom('locks').execute());
   const decide = (requests: readonly TakeRequest[], quota = noQuota) =>
-    storage.commit('global', (db) => take(db, storage.now, requests, quota));
+    storage.commit('global', (db) => take(db, requests, quota));
   const acquire = async (...requests: readonly TakeRequest[]): Promise<readonly Shown[]> =>
     (await decide(requests)).map(shown);
   const expire = (path: string) => changeRows(storage, 'locks', { expires_at: 0 }, { path });
@@ -151,7 +151,7 @@ describe.each(databaseKinds)('locks that are acquired together on $name', (kind)
 
     /** Decides for a client that wants this number of locks at once. */
     const decideLease = (quota: LockQuota, db: Database, owner: string, count: number) =>
-      quota(db, storage.now, [{ workspace: 'game', bearer: { owner }, wanted: count }]);
+      quota(db, [{ workspace: 'game', bearer: { owner }, wanted: count }]);
 
     test('a refused lease uses up nothing, and one that fits is granted up to exactly the quota', async () => {
       const quota = createLockQuota({ maxLocks: 1_000, maxLocksPerOwner: 1_000 }, () => 0);

@@ -1,13 +1,13 @@
 import type { LockQuota } from '../../../src/service/locks/lock-quota.ts';
 import { type TakeDecision, type TakeRequest, take } from '../../../src/service/locks/take.ts';
-import type { Database, Storage } from '../../../src/service/storage/storage.ts';
+import type { Database } from '../../../src/service/storage/storage.ts';
 import type { Bearer } from '../../../src/service/tokens/tokens.ts';
 
 export const bearerOf = (owner: string): Bearer => ({
   ...{ id: `tok_${owner}`, name: owner, owner, scopes: [], workspaces: null },
 });
 
-export const noQuota: LockQuota = async (_db, _now, requests) => requests.map(() => undefined);
+export const noQuota: LockQuota = async (_db, requests) => requests.map(() => undefined);
 
 /** A request of Ada for an exclusive lock for an hour, unless given otherwise. */
 export const lockRequest = (path: string, more: Partial<TakeRequest> = {}): TakeRequest => ({
@@ -20,13 +20,11 @@ export const lockRequest = (path: string, more: Partial<TakeRequest> = {}): Take
 /** Takes a lock on each path, in a transaction. */
 export const takeIn = (
   db: Database,
-  { now }: Pick<Storage, 'now'>,
   paths: readonly string[],
   more: Partial<TakeRequest> = {},
 ): Promise<readonly TakeDecision[]> =>
   take(
     db,
-    now,
     paths.map((path) => lockRequest(path, more)),
     noQuota,
   );

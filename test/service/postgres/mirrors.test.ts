@@ -164,9 +164,9 @@ test.skipIf(postgresServer === undefined)(
     const workspace = 'game';
     const { storage, remove: close } = await postgresAt(url).open();
     const { secret: token } = await storage.commit('global', async (db) => {
-      await addWorkspace(db, storage.now, operator, { id: workspace, remote: remote.path });
+      await addWorkspace(db, operator, { id: workspace, remote: remote.path });
       const ci = { name: 'ci', scopes: ['sync'] as const, workspaces: null, lifetime: null };
-      return createToken(db, storage.now, operator, { ...ci, owner: undefined });
+      return createToken(db, operator, { ...ci, owner: undefined });
     });
     await close();
     const originOf = ({ baseUrl }: ServiceProcess) => ({ baseUrl: baseUrl.replace('/v1', ''), ask: askAt(baseUrl) });

@@ -12,7 +12,7 @@ const storage = sharedStorage(sqlite);
 
 test('concurrent reads share one query without duplicates, and each gets its own result', async () => {
   const asked: (readonly number[])[] = [];
-  const double = coalesceReads(async (_db, _now, numbers: readonly number[]) => {
+  const double = coalesceReads(async (_db, numbers: readonly number[]) => {
     asked.push(numbers);
     return numbers.map((number) => number * 2);
   });
@@ -22,7 +22,7 @@ test('concurrent reads share one query without duplicates, and each gets its own
 
 test('concurrent reads of one path ask for it once, although each request has a key object of its own', async () => {
   const asked: (readonly LockKey[])[] = [];
-  const pathsOf = coalesceReads(async (_db, _now, keys: readonly LockKey[]) => {
+  const pathsOf = coalesceReads(async (_db, keys: readonly LockKey[]) => {
     asked.push(keys);
     return keys.map(({ path }) => path);
   });
@@ -35,7 +35,7 @@ test('a read that arrives while a query is running does not get the result of th
   let value = 'old';
   const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
   const { promise: answering, resolve: response } = Promise.withResolvers<void>();
-  const read = coalesceReads(async (_db, _now, questions: readonly string[]) => {
+  const read = coalesceReads(async (_db, questions: readonly string[]) => {
     const seen = value;
     begin();
     await answering;
@@ -51,7 +51,7 @@ test('a read that arrives while a query is running does not get the result of th
 
 test('a failed query rejects all reads that share it, and later reads query again', async () => {
   let fails = true;
-  const ask = coalesceReads(async (_db, _now, questions: readonly string[]) => {
+  const ask = coalesceReads(async (_db, questions: readonly string[]) => {
     if (fails) throw new Error('The database does not answer.');
     return questions;
   });
@@ -77,7 +77,7 @@ describe('reads of tokens and workspaces on SQLite', () => {
   test('are remembered until a change, other than those of locks, by this process or another one', async () => {
     const { service, command } = await open();
     let queries = 0;
-    const read = rememberReads(async (_db, _now, keys) => {
+    const read = rememberReads(async (_db, keys) => {
       queries += 1;
       return keys.map((key) => ({ key }));
     });
@@ -101,7 +101,7 @@ describe('reads of tokens and workspaces on SQLite', () => {
   test('do not keep a token beyond its end', async () => {
     const { service } = await open();
     const { secret } = await service.commit('global', (db) =>
-      createToken(db, service.now, operator, { ...token, lifetime: { seconds: 1 } }),
+      createToken(db, operator, { ...token, lifetime: { seconds: 1 } }),
     );
     expect((await authenticate(service, secret)).ok).toBe(true);
     await expect.poll(async () => (await authenticate(service, secret)).ok, { timeout: 10_000 }).toBe(false);

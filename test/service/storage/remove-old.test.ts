@@ -4,6 +4,7 @@ import { changesUntil, removeOldData } from '../../../src/service/background-wor
 import { removeOldResults } from '../../../src/service/idempotency/idempotency.ts';
 import { removeOld } from '../../../src/service/storage/remove-old.ts';
 import type { Storage } from '../../../src/service/storage/storage.ts';
+import { now } from '../../../src/service/storage/timestamp.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
 import { removeOldRows, storeSyncs } from '../../support/stored-rows.ts';
@@ -20,7 +21,7 @@ describe.each(databaseKinds)('the removal of old data on $name', (kind) => {
     });
   });
 
-  const ago = (ms: number) => sql<number>`${storage.now} - ${sql.lit(ms)}`;
+  const ago = (ms: number) => sql<number>`${now} - ${sql.lit(ms)}`;
   const long = 1_000 * day;
   const ended = (finished: number | null) => (finished === null ? null : ago(finished));
   const sync = (id: string, finished: number | null) => {

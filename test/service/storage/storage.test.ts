@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { batchQuery, insertFrom, textOf } from '../../../src/service/storage/batch-query.ts';
 import { noteQueued } from '../../../src/service/storage/commit-group.ts';
 import type { Database } from '../../../src/service/storage/storage.ts';
+import { timeOf } from '../../../src/service/storage/timestamp.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
 import { findRows, storeLocks } from '../../support/stored-rows.ts';
@@ -57,18 +58,18 @@ describe.each(databaseKinds)('storage on $name', (kind) => {
 
   test('a change that is alone and refused by the database at its end is undone', async () => {
     const refused = storage.commit('global', async (db) => {
-      await insertLater(db, storage.now, [{ name: 'first' }]);
-      await insertLater(db, storage.now, [{ name: '' }]);
+      await insertLater(db, [{ name: 'first' }]);
+      await insertLater(db, [{ name: '' }]);
     });
     await expect(refused).rejects.toThrow(/unique/i);
-    await storage.commit('global', (db) => insertLater(db, storage.now, [{ name: 'next' }]));
+    await storage.commit('global', (db) => insertLater(db, [{ name: 'next' }]));
     expect(await stored()).toEqual(['next']);
   });
 
   test('queries that run at the same time in a change each get their own rows', async () => {
     const selectNames = batchQuery((db, members) => db.selectFrom(members).select(textOf('name').as('name')));
     const found = await storage.commit('global', (db) =>
-      Promise.all([...'abc'].map((name) => selectNames(db, storage.now, [{ name }]))),
+      Promise.all([...'abc'].map((name) => selectNames(db, [{ name }]))),
     );
     expect(found).toEqual([[{ name: 'a' }], [{ name: 'b' }], [{ name: 'c' }]]);
   });
@@ -76,10 +77,10 @@ describe.each(databaseKinds)('storage on $name', (kind) => {
   test.each([
     ['fails', (_db: Database): Promise<unknown> => Promise.reject(new Error('no'))],
     ['is refused by the database', (db: Database) => insert('')(db)],
-    ['is refused by the database at its end', (db: Database) => insertLater(db, storage.now, [{ name: '' }])],
+    ['is refused by the database at its end', (db: Database) => insertLater(db, [{ name: '' }])],
     [
       'fails after the database has refused it',
-      (db: Database) => insertLater(db, storage.now, [{ name: '' }]).finally(() => Promise.reject(new Error('no'))),
+      (db: Database) => insertLater(db, [{ name: '' }]).finally(() => Promise.reject(new Error('no'))),
     ],
   ])('a change that %s is undone alone, and the others of its group are kept', async (_, fail) => {
     const [before, failing, after] = await Promise.allSettled([
@@ -95,13 +96,11 @@ describe.each(databaseKinds)('storage on $name', (kind) => {
   });
 
   test('the clock returns the current time in milliseconds', async () => {
-    const ask = async (db: Database) =>
-      (await db.selectFrom('fences').select(storage.now.as('now')).executeTakeFirstOrThrow()).now;
     const before = Date.now();
     const [first, second] = await storage.commit('global', async (db) => {
-      const one = await ask(db);
+      const one = await timeOf(db);
       await new Promise((resolve) => setTimeout(resolve, 20));
-      return [one, await ask(db)];
+      return [one, await timeOf(db)];
     });
     // PostgreSQL may run on another machine, whose clock may differ a little.
     expect(Math.abs((first ?? 0) - before)).toBeLessThan(60_000);

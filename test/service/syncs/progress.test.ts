@@ -15,10 +15,9 @@ describe.each(databaseKinds)('a running sync on $name', (kind) => {
   async function startRunning(fetchObjects: FetchObjects = async () => noObjects) {
     const { storage, remove } = await kind.open();
     onTestFinished(remove);
-    const { now } = storage;
     await storeWorkspace(storage, { id: 'w' });
     const { sync_id } = await storage.commit('global', (db) =>
-      enqueue(db, now, { workspace: 'w', branch: branchNamed('main'), estimatedObjects: 100, requestedBy: 'ada' }),
+      enqueue(db, { workspace: 'w', branch: branchNamed('main'), estimatedObjects: 100, requestedBy: 'ada' }),
     );
     const claimed = await claimSync(storage);
     if (claimed === undefined) throw new Error('The sync was not claimed.');

@@ -31,7 +31,7 @@ describe.each(databaseKinds)('pushes on $name', (kind) => {
   const operator = { name: 'operator', tokenId: null, address: null };
 
   const secretOf = (id: string, rotate = false) =>
-    service.storage.commit({ workspace: id }, (db) => pushSecret(db, service.storage.now, operator, id, rotate));
+    service.storage.commit({ workspace: id }, (db) => pushSecret(db, operator, id, rotate));
 
   async function pushedWorkspace() {
     const remote = createRepository(temporaryFolder());

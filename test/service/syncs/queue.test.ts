@@ -7,7 +7,7 @@ import { databaseKinds } from '../../support/databases.ts';
 import { branchNamed } from '../../support/git-service.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
 import { changeRows, storeManySyncs, storeSyncs, storeWorkspace } from '../../support/stored-rows.ts';
-import { planOf, type RecordedQuery, recording } from '../storage/query-plan.ts';
+import { planOf, type RecordedQuery, recording } from '../storage/changed-queries.ts';
 
 describe.each(databaseKinds)('the queue of syncs on $name', (kind) => {
   const storage = sharedStorage(kind, { workspaces: ['game', 'film'] });
@@ -16,7 +16,7 @@ describe.each(databaseKinds)('the queue of syncs on $name', (kind) => {
 
   const queue = (requestedBy = 'ada', workspace = 'game', branch = 'main') =>
     storage.commit('global', (db) =>
-      enqueue(db, storage.now, { workspace, branch: branchNamed(branch), estimatedObjects: 3, requestedBy }),
+      enqueue(db, { workspace, branch: branchNamed(branch), estimatedObjects: 3, requestedBy }),
     );
 
   /** Queues a sync and claims one; undefined if it has to wait. */
@@ -29,7 +29,7 @@ describe.each(databaseKinds)('the queue of syncs on $name', (kind) => {
     const claimed = await queueAndClaim(workspace, branch);
     if (claimed === undefined) return false;
     const end = { kind: 'succeeded', head: '1'.repeat(40), receivedObjects: 1, lfs: noObjects } as const;
-    await storage.commit('global', (db) => recordSync(db, storage.now, claimed, end));
+    await storage.commit('global', (db) => recordSync(db, claimed, end));
     return true;
   }
 
@@ -65,7 +65,7 @@ describe.each(databaseKinds)('the queue of syncs on $name', (kind) => {
     await queue();
     const queries: RecordedQuery[] = [];
     await claimSync({ ...storage, read: recording(storage.read, queries) });
-    const plan = await planOf(storage, queries.at(-1) ?? expect.fail('It asked nothing.'), {});
+    const plan = await planOf(storage, queries.at(-1) ?? expect.fail('It asked nothing.'));
     expect(plan).toMatch(/syncs_of_branch/);
   });
 
@@ -102,7 +102,7 @@ describe.each(databaseKinds)('the queue of syncs on $name', (kind) => {
     expect(await listSyncs(storage, 'game', 1)).toMatchObject([{ requested_by: 'ada', sync_id }]);
     expect(await listSyncs(storage, 'film', 1)).toEqual([]);
     const claimed = (await claimSync(storage)) ?? expect.fail('It was not claimed.');
-    await storage.commit('global', (db) => recordSync(db, storage.now, claimed, { kind: 'failed', error: 'No.' }));
+    await storage.commit('global', (db) => recordSync(db, claimed, { kind: 'failed', error: 'No.' }));
     expect(await listSyncs(storage, 'game', 1)).toMatchObject([
       { sync_id, status: 'failed', error: 'No.', requested_by: 'ada' },
     ]);

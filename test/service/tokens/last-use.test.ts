@@ -1,4 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { timeOf } from '../../../src/service/storage/timestamp.ts';
 import { createLastUse } from '../../../src/service/tokens/last-use.ts';
 import { createToken, listTokens } from '../../../src/service/tokens/tokens.ts';
 import { databaseKinds } from '../../support/databases.ts';
@@ -19,11 +20,10 @@ describe.each(databaseKinds)('the last use of tokens on $name', (kind) => {
   const makeTokens = (count: number): Promise<string[]> =>
     storage.commit('global', async (db) => {
       const ids: string[] = [];
-      while (ids.length < count) ids.push((await createToken(db, storage.now, operator, newToken)).token.id);
+      while (ids.length < count) ids.push((await createToken(db, operator, newToken)).token.id);
       return ids;
     });
-  const databaseTime = async () =>
-    (await storage.read.selectNoFrom(storage.now.as('now')).executeTakeFirstOrThrow()).now;
+  const databaseTime = () => timeOf(storage.read);
   const lastUses = async () =>
     new Map((await listTokens(storage)).map(({ id, last_used_at }) => [id, last_used_at && Date.parse(last_used_at)]));
 
@@ -64,7 +64,6 @@ describe.each(databaseKinds)('the last use of tokens on $name', (kind) => {
     let clock = 0;
     let isFull = true;
     const failing = {
-      now: storage.now,
       commit: async <T>(...change: Parameters<typeof storage.commit<T>>) => {
         if (!isFull) return storage.commit(...change);
         lastUse.note(two);

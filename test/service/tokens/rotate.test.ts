@@ -28,15 +28,15 @@ describe.each(databaseKinds)('rotating a token on $name', (kind) => {
     lifetime: null,
   } as const;
   const create = (more: Partial<NewToken> = {}) =>
-    storage.commit('global', (db) => createToken(db, storage.now, operator, { ...laptop, ...more }));
+    storage.commit('global', (db) => createToken(db, operator, { ...laptop, ...more }));
   const rotate = (id: string, keepMs: number) =>
-    storage.commit('global', (db) => rotateToken(db, storage.now, actor, { id, keepMs }));
+    storage.commit('global', (db) => rotateToken(db, actor, { id, keepMs }));
   async function rotated(id: string, keepMs: number) {
     const rotation = await rotate(id, keepMs);
     if (rotation.kind !== 'rotated') throw new Error(`It was ${rotation.kind}.`);
     return rotation;
   }
-  const found = async (id: string) => (await findToken(storage.read, storage.now, id)) ?? expect.fail('It is gone.');
+  const found = async (id: string) => (await findToken(storage.read, id)) ?? expect.fail('It is gone.');
 
   test('creates a secret with the same name, owner and scopes, and keeps the old one valid for a while', async () => {
     const old = await create();

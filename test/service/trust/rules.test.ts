@@ -9,7 +9,7 @@ const { id: _id, created_at: _at, ...onMain } = { ...anyJob, claims: { ...anyJob
 
 describe.each(databaseKinds)('trust rules on $name', (kind) => {
   const storage = sharedStorage(kind);
-  const add = (rule: NewTrustRule) => storage.commit('global', (db) => addTrustRule(db, storage.now, actor, rule));
+  const add = (rule: NewTrustRule) => storage.commit('global', (db) => addTrustRule(db, actor, rule));
 
   test('are not stored twice, even if their fields are in another order', async () => {
     const rule = { ...onMain, owner: 'twice', scopes: ['sync', 'hooks:write'], workspaces: ['a', 'b'] } as const;

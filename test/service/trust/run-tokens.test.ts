@@ -100,7 +100,7 @@ describe.each(databaseKinds)('the tokens of a run on $name', (kind) => {
     const { sign, id } = await service.trust();
     const other = await service.trust();
     const [ofRule, ofOther] = [await tokenOf(sign), await tokenOf(other.sign)];
-    await service.storage.commit('global', (db) => removeTrustRule(db, service.storage.now, operator, id));
+    await service.storage.commit('global', (db) => removeTrustRule(db, operator, id));
     expect([await statusOf(ofRule), await statusOf(ofOther)]).toEqual([401, 200]);
   });
 
@@ -109,7 +109,7 @@ describe.each(databaseKinds)('the tokens of a run on $name', (kind) => {
     onTestFinished(issuer.close);
     const { id, claims } = await service.trust({ issuer: issuer.url });
     issuer.behaviour.keys = async () => {
-      await service.storage.commit('global', (db) => removeTrustRule(db, service.storage.now, operator, id));
+      await service.storage.commit('global', (db) => removeTrustRule(db, operator, id));
       return undefined;
     };
     const response = await service.exchange(issuer.sign(audience, claims));
@@ -123,7 +123,7 @@ describe.each(databaseKinds)('the tokens of a run on $name', (kind) => {
     const { storage } = service;
     const { id } = (await findRows(storage, 'tokens', { owner }))[0] ?? expect.fail('It was not stored.');
     expect((await listTokens(storage)).filter((each) => each.owner === owner)).toEqual([]);
-    expect(await findToken(storage.read, storage.now, id)).toBeUndefined();
+    expect(await findToken(storage.read, id)).toBeUndefined();
     const response = await visit(service).post('/sign-in', { token, to: '/' });
     expect([response.status, response.headers.get('set-cookie')]).toEqual([403, null]);
     expect(response.text).toContain('This token belongs to a CI run and expires within 15 minutes.');

@@ -59,7 +59,7 @@ export function trustingService(kind?: DatabaseKind, options: RunningServiceOpti
           ...more,
         } satisfies NewTrustRule;
         const { storage } = service;
-        const added = await storage.commit('global', (db) => addTrustRule(db, storage.now, operator, rule));
+        const added = await storage.commit('global', (db) => addTrustRule(db, operator, rule));
         if (added.kind !== 'added') throw new Error(`The rule was not added: ${added.kind}.`);
         const sign = (claims: Claims = {}, header?: Header) =>
           issuer.sign(

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { timeOf } from '../../../src/service/storage/timestamp.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import type { Answer } from '../../support/other-servers/other-server.ts';
 import { nothing, reset, silence } from '../../support/other-servers/responses.ts';
@@ -24,7 +25,7 @@ describe.each(databaseKinds)('failing deliveries on $name', (kind) => {
 
   /** The remaining time until the next attempt. */
   async function untilNextAttempt(): Promise<number> {
-    const { at } = await storage.read.selectNoFrom(storage.now.as('at')).executeTakeFirstOrThrow();
+    const at = await timeOf(storage.read);
     return ((await deliveries())[0]?.next_attempt_at ?? Number.NaN) - at;
   }
 

@@ -33,15 +33,15 @@ export const actor: Actor = { name: bearer.name, tokenId: bearer.id, address: nu
 
 type StoredDelivery = Omit<Selectable<Tables['deliveries']>, 'event'> & { readonly event: HookEventOccurrence };
 
-async function acquireIn(db: Database, { now }: Storage, path: string): Promise<Lock> {
-  const [decision] = await takeIn(db, { now }, [path], { bearer });
+async function acquireIn(db: Database, path: string): Promise<Lock> {
+  const [decision] = await takeIn(db, [path], { bearer });
   return toLock(grantedLock(decision));
 }
 
-async function releaseIn(db: Database, { now }: Storage, path: string): Promise<Lock> {
+async function releaseIn(db: Database, path: string): Promise<Lock> {
   const releaser = { ...actor, owner: bearer.owner, force: false };
   const request = { workspace, path: valueIn(parseLockPath(path)), match: () => true, releaser };
-  const [release] = await releaseLocks(db, now, [request]);
+  const [release] = await releaseLocks(db, [request]);
   if (release?.kind !== 'released') throw new Error(`${path} is not locked.`);
   return release.lock;
 }
@@ -80,19 +80,18 @@ export function hookedStorage(kind: DatabaseKind) {
         actor,
         ...given,
       };
-      const registered = await change((db) => registerHook(db, storage.now, registration));
+      const registered = await change((db) => registerHook(db, registration));
       return registered.hook.id;
     },
-    acquire: (path: string) => change((db) => acquireIn(db, storage, path)),
-    release: (path: string) => change((db) => releaseIn(db, storage, path)),
+    acquire: (path: string) => change((db) => acquireIn(db, path)),
+    release: (path: string) => change((db) => releaseIn(db, path)),
     deliveries,
     waiting: async () => (await deliveries()).length,
     /** Claims the delivery that has waited longest; fails if none is due. */
     async claim(): Promise<ClaimedDelivery> {
       return (await claimNext(storage)) ?? expect.fail('There is nothing to claim.');
     },
-    settle: (claimed: ClaimedDelivery, end: DeliveryEnd) =>
-      change((db) => settleDelivery(db, storage.now, claimed, end)),
+    settle: (claimed: ClaimedDelivery, end: DeliveryEnd) => change((db) => settleDelivery(db, claimed, end)),
     /** Changes all deliveries, as time or another instance would. */
     setDeliveries: (columns: Partial<Selectable<Tables['deliveries']>>) => changeRows(storage, 'deliveries', columns),
     clear: () =>

@@ -26,7 +26,7 @@ describe.each(databaseKinds)('the outbox on $name', (kind) => {
   const syncSucceeded = (branch: string) => {
     const event = { type: 'sync.succeeded', workspace: 'game', occurredAt: '2026-01-02T03:04:05.006Z' } as const;
     return storage.commit('global', (db) =>
-      recordEvents(db, storage.now, [{ ...event, data: { ...succeeded.data, sync: { ...sync, branch } } }]),
+      recordEvents(db, [{ ...event, data: { ...succeeded.data, sync: { ...sync, branch } } }]),
     );
   };
 
@@ -69,11 +69,7 @@ describe.each(databaseKinds)('the outbox on $name', (kind) => {
     const ofLock = (type: 'lock.acquired' | 'lock.expired', path: string) =>
       ({ type, workspace: 'game', occurredAt, data: { lock: { ...held, path } } }) as const;
     await storage.commit('global', (db) =>
-      recordEvents(db, storage.now, [
-        ofLock('lock.expired', 'b'),
-        ofLock('lock.acquired', 'b'),
-        ofLock('lock.expired', 'c'),
-      ]),
+      recordEvents(db, [ofLock('lock.expired', 'b'), ofLock('lock.acquired', 'b'), ofLock('lock.expired', 'c')]),
     );
     const due = (await deliveries())
       .slice(2)
@@ -99,15 +95,14 @@ describe.each(databaseKinds)('the outbox on $name', (kind) => {
     const hooks = [await hook(url), await hook(otherUrl)];
     const event = { type: 'lock.acquired', workspace: 'game', occurredAt: '2026-01-02T03:04:05.006Z' } as const;
     const events = Array.from({ length: 25_100 }, (_, n) => ({ ...event, data: { lock: { ...held, path: `${n}` } } }));
-    await storage.commit({ workspace: 'game' }, (db) => recordEvents(db, storage.now, events));
+    await storage.commit({ workspace: 'game' }, (db) => recordEvents(db, events));
     const expected = { pending_deliveries: 25_000, dropped_events: 100 };
     for (const id of hooks) expect(await overviewOf(id)).toMatchObject(expected);
   }, 60_000);
 
   test('a removed hook leaves no delivery behind, even if an attempt is running', async () => {
     const id = await hook(url);
-    const remove = (workspace: string) =>
-      storage.commit('global', (db) => removeHook(db, storage.now, { workspace, id, actor }));
+    const remove = (workspace: string) => storage.commit('global', (db) => removeHook(db, { workspace, id, actor }));
     await acquire('a');
     const claimed = await claim();
     expect([await remove('film'), await remove('game'), await remove('game')]).toEqual([false, true, false]);
@@ -124,7 +119,7 @@ describe.each(databaseKinds)('the outbox on $name', (kind) => {
       ...event,
       data: { lock: { ...lock, path: `${index % (length / 3)}` } },
     }));
-    await storage.commit('global', (db) => recordEvents(db, storage.now, events));
+    await storage.commit('global', (db) => recordEvents(db, events));
     return id;
   }
 
@@ -189,7 +184,7 @@ describe.each(databaseKinds)('the outbox on $name', (kind) => {
     const full = await hook(url);
     // Full, except for three deliveries.
     const filling = { hookId: full, added: maxWaitingDeliveries - 3, dropped: 0 };
-    await storage.commit('global', (db) => changeBacklogs(db, storage.now, [filling]));
+    await storage.commit('global', (db) => changeBacklogs(db, [filling]));
     for (const path of ['a', 'b', 'c']) await acquire(path);
     expect((await overviewOf(full))?.dropped_events).toBe(0);
     const empty = await hook('https://b.example.com/');

@@ -43,7 +43,7 @@ describe.each(databaseKinds)('a workspace on $name', (kind) => {
   const storeMuch = (workspace: string, rows: number) =>
     storage.commit('global', async (db) => {
       const remote = 'https://ada:s3cret-word@git.example.com/game.git';
-      await addWorkspace(db, storage.now, actor, { id: workspace, remote });
+      await addWorkspace(db, actor, { id: workspace, remote });
       await storeHistory(db, workspace, rows);
       await sql`insert into remembered_answers (token_id, workspace_id, key, fingerprint, result, created_at)
         ${numbers(rows)} select 'tok_' || (n % 3), ${workspace}, 'key ' || n, '', '{}', n from numbers`.execute(db);
@@ -98,8 +98,7 @@ describe.each(databaseKinds)('a workspace on $name', (kind) => {
 
   test('gets no more locks once its removal has begun, and a repeated command continues an interrupted one', async () => {
     await storeMuch('closing', 600);
-    const takes = () =>
-      storage.commit({ workspace: 'closing' }, (db) => takeIn(db, storage, ['new'], { workspace: 'closing' }));
+    const takes = () => storage.commit({ workspace: 'closing' }, (db) => takeIn(db, ['new'], { workspace: 'closing' }));
     let commits = 0;
     const interrupted: Storage = {
       ...storage,

@@ -4,7 +4,7 @@ import { formerHeads } from '../../../src/service/workspaces/synced-branches.ts'
 import { databaseKinds } from '../../support/databases.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
 import { storeManySyncs, storeSyncs } from '../../support/stored-rows.ts';
-import { planOf, type RecordedQuery, recording } from '../storage/query-plan.ts';
+import { planOf, type RecordedQuery, recording } from '../storage/changed-queries.ts';
 
 const hours = 3_600_000;
 
@@ -12,7 +12,7 @@ describe.each(databaseKinds)('the former heads of a workspace on $name', (kind) 
   const storage = sharedStorage(kind, { workspaces: ['game', 'film'] });
 
   test('are those of the last day, and on each branch the one that was replaced in it', async () => {
-    const now = await timeOf(storage.read, storage.now);
+    const now = await timeOf(storage.read);
     const sync = (head: string, hoursAgo: number, more = {}) => {
       const at = Math.round(now - hoursAgo * hours);
       return { id: `sync_${head}`, workspace_id: 'game', head, created_at: at - 2_000, finished_at: at, ...more };
@@ -32,7 +32,7 @@ describe.each(databaseKinds)('the former heads of a workspace on $name', (kind) 
     const heads = await formerHeads({ ...storage, read: recording(storage.read, queries) }, 'game');
     expect(heads.sort()).toEqual(['later', 'long', 'newest', 'next', 'replaced']);
     // It reads no other rows, however many syncs the workspace has had.
-    const plan = await planOf(storage, queries.at(-1) ?? expect.fail('It asked nothing.'), {});
+    const plan = await planOf(storage, queries.at(-1) ?? expect.fail('It asked nothing.'));
     expect(plan).toMatch(/syncs_of_workspace.*\s.*created_at ?>|syncs_of_workspace \(.*created_at>/);
     expect(plan).toMatch(/syncs_of_branch.*\s.*finished_at ?<|syncs_of_branch \(.*finished_at</);
   });

@@ -103,7 +103,7 @@ async function pathView(site: Site, call: WorkspaceCall, path: LockPath, rejecti
   const key = { workspace, path };
   const [lock, waiting, { periods }] = await Promise.all([
     findCommittedLock(storage, key),
-    listQueue(storage, key),
+    listQueue(storage.read, key),
     readLockHistory(storage, { ...key, limit: maxPeriods }),
   ]);
   const own = waitIds.ofPerson(bearer.id, key);

@@ -46,7 +46,7 @@ export function addNewTokenPages(site: Site): void {
     const outcome = await storage.commit('global', async (db) => {
       const { unknown } = await unknownWorkspaces(db, values.workspaces ?? []);
       if (unknown.length > 0) return { unknown };
-      return createToken(db, storage.now, actorOf(call.c), { ...values, scopes: scope, lifetime: expires });
+      return createToken(db, actorOf(call.c), { ...values, scopes: scope, lifetime: expires });
     });
     if ('unknown' in outcome) {
       return tokenForm(form, { workspaces: `There is no workspace ${outcome.unknown.join(', ')}.` });

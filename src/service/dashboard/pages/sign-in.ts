@@ -34,7 +34,6 @@ const tokenOfRun = 'This token belongs to a CI run and expires within 15 minutes
 
 export function addSignInPages(site: Site): void {
   const { app, storage } = site;
-  const { now } = storage;
   const { charge } = limitRate(attempts);
 
   /** There is no session yet, so the attempts of the address are counted before the form is read. */
@@ -62,7 +61,7 @@ export function addSignInPages(site: Site): void {
     if (bearer.run !== undefined) return showPage(undefined, tokenForm(to, tokenOfRun));
     admitToken(c, site, bearer);
     const actor = { name: bearer.name, tokenId: bearer.id, address };
-    const secret = await storage.commit('tokens', (db) => startSession(db, now, actor, 'token'));
+    const secret = await storage.commit('tokens', (db) => startSession(db, actor, 'token'));
     return seeOther(to, { 'set-cookie': sessionCookie(c.env.incoming, secret) });
   }
 
@@ -79,7 +78,7 @@ export function addSignInPages(site: Site): void {
 
   addAction(site, '/sign-out', 'any-token', async ({ c }) => {
     const { secret } = c.get('session');
-    await storage.commit('tokens', (db) => endSession(db, now, actorOf(c), secret));
+    await storage.commit('tokens', (db) => endSession(db, actorOf(c), secret));
     return { to: '/sign-in', notice: 'signed-out', cookie: endedCookie(c.env.incoming) };
   });
 }

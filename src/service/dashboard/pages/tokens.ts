@@ -40,9 +40,7 @@ export function addTokenPages(site: Site): void {
     const id = idIn(call);
     const kept = keepTimes.get(textIn(call.form, 'keep'));
     if (kept === undefined) return tokenView(site, call, id, 'Choose how long the old secret stays valid.', 422);
-    const rotation = await storage.commit('global', (db) =>
-      rotateToken(db, storage.now, actorOf(call.c), { id, keepMs: kept.ms }),
-    );
+    const rotation = await storage.commit('global', (db) => rotateToken(db, actorOf(call.c), { id, keepMs: kept.ms }));
     if (rotation.kind !== 'rotated')
       return tokenView(site, call, id, 'Nothing was changed: it was rotated or has ended.');
     const ends = kept.ms === 0 ? 'no longer valid' : html`valid until ${pointInTime(rotation.oldValidUntil)}`;
@@ -52,7 +50,7 @@ export function addTokenPages(site: Site): void {
 
   addAction(site, '/tokens/:token/revoke', 'admin', async (call) => {
     const id = idIn(call);
-    const revocation = await storage.commit('global', (db) => revokeToken(db, storage.now, actorOf(call.c), id));
+    const revocation = await storage.commit('global', (db) => revokeToken(db, actorOf(call.c), id));
     if (revocation === 'unknown') throw noSuchToken();
     if (id !== call.bearer.id) return { to: tokenUrl(id) };
     return { to: '/sign-in', notice: 'session-revoked', cookie: endedCookie(call.c.env.incoming) };
@@ -103,7 +101,7 @@ async function tokenView(
   problem?: string,
   status = problem === undefined ? 200 : 409,
 ): Promise<View> {
-  const token = await findToken(storage.read, storage.now, id);
+  const token = await findToken(storage.read, id);
   if (token === undefined) throw noSuchToken();
   const main = html`${problem === undefined ? '' : html`<p class="warning" role="alert">${problem}</p>`}
     ${tokenFacts(
