@@ -1,7 +1,8 @@
 import { mirrorAgeText, outdatedText } from '../../interface/outdated.ts';
 import type { Compared, Lock, Outdated } from '../../interface/resources.ts';
-import { type ApiResponse, jsonApiResponse, Refusal, unavailable } from '../contract/response.ts';
-import { entityTag, type RenewDecision, type RenewRequest } from '../locks/change-lock.ts';
+import { type ApiResponse, insufficientScope, jsonApiResponse, Refusal, unavailable } from '../contract/response.ts';
+import type { Scope } from '../contract/scopes.ts';
+import { entityTag, type ReleaseDecision, type RenewDecision } from '../locks/change-lock.ts';
 import { toLock } from '../locks/find.ts';
 import type { Acquisition } from '../locks/locks.ts';
 import type { Blocked } from '../locks/take.ts';
@@ -59,28 +60,56 @@ export function outdatedRefusal(
   return new Refusal('outdated', `${text}${more}${age}`, { outdated: shown });
 }
 
-export function renewResponse({ workspace, path }: RenewRequest, renewal: RenewDecision): ApiResponse {
+/** The lock with its new end, or why it has none. */
+export function renewedLock(path: string, renewal: RenewDecision): Lock {
   switch (renewal.kind) {
     case 'renewed':
+      return renewal.lock;
     case 'lasts-longer':
-      return lockResponse(200, workspace, renewal.lock);
+      throw new Refusal('invalid-request', 'The lock already lasts longer than that. Choose a longer time.');
     case 'absent':
       throw new Refusal('lock-changed', `There is no lock on ${path} to renew. It was released or has expired.`);
     case 'another-lock':
       throw anotherLock(renewal.lock);
+    case 'another-owner':
+      throw ofAnotherOwner(renewal.lock, 'Only its owner can renew it.');
+  }
+}
+
+export const renewResponse = (workspace: string, path: string, renewal: RenewDecision): ApiResponse =>
+  lockResponse(200, workspace, renewedLock(path, renewal));
+
+/** Why a lock was not released; undefined if it was. `scopes` are those of a token that asked to force it. */
+export function releaseRefusal(
+  path: string,
+  release: ReleaseDecision,
+  scopes: readonly Scope[] | undefined,
+): Refusal | undefined {
+  switch (release.kind) {
+    case 'released':
+      return undefined;
+    case 'absent':
+      return new Refusal('not-found', `There is no lock on ${path}. It was released, has expired, or never existed.`);
+    case 'another-lock':
+      return anotherLock(release.lock);
     case 'another-owner': {
-      const { lock } = renewal;
-      const detail = `Only the owner of a lock can renew it: ${path} is ${heldBy(lock)}.`;
-      throw new Refusal('lock-of-another-owner', detail, { lock });
+      const { lock } = release;
+      if (!scopes)
+        return ofAnotherOwner(lock, 'A token with the scope locks:admin can release it, with --force or ?force=true.');
+      const { problem, message, extras } = insufficientScope('locks:admin', scopes);
+      return new Refusal(problem, `${lock.path} is ${heldBy(lock)}. ${message}`, { ...extras, lock });
     }
   }
 }
 
-export const anotherLock = (lock: Lock): Refusal =>
-  new Refusal('lock-changed', `If-Match does not match the lock on ${lock.path}, which is ${heldBy(lock)}.`, {
+const anotherLock = (lock: Lock): Refusal =>
+  new Refusal('lock-changed', `The lock on ${lock.path} is not the one that was meant: it is ${heldBy(lock)}.`, {
     lock,
     headers: { etag: entityTag(lock.id) },
   });
+
+const ofAnotherOwner = (lock: Lock, rule: string): Refusal =>
+  new Refusal('lock-of-another-owner', `${lock.path} is ${heldBy(lock)}. ${rule}`, { lock });
 
 /** Most locks are released long before they expire. A client that slept until then would miss the release. */
 const maxRetryAfterSeconds = 5;
@@ -98,7 +127,7 @@ export function obstacleText({ paths: [first], next }: Blocked): string {
   return `${lock.path} is ${heldBy(toLock(lock))}.`;
 }
 
-export const heldBy = ({ owner, expires_at, origin, note }: Lock): string =>
+const heldBy = ({ owner, expires_at, origin, note }: Lock): string =>
   `held by ${owner} until ${expires_at}${origin === null ? '' : `, acquired from ${origin}`}${note === null ? '' : `, with the note "${note}"`}`;
 
 const lockResponse = (status: number, workspace: string, lock: Lock, headers?: ApiResponse['headers']): ApiResponse =>

@@ -3,14 +3,14 @@ import { lockPathFromUrl } from '../../interface/lock-path.ts';
 import { requireFreeDisk } from '../access/access.ts';
 import { actorOf, bearerOf, keyedRequestOf, originHeader, runOriginOf } from '../access/caller.ts';
 import { describedLockPath, lockRequestSchema, noteField } from '../contract/request-fields.ts';
-import { emptyResponse, insufficientScope, invalid, Refusal } from '../contract/response.ts';
+import { emptyResponse, invalid } from '../contract/response.ts';
 import { acquiredLockSchema, lockSchema } from '../contract/schemas.ts';
 import { grants } from '../contract/scopes.ts';
 import { lastSegment } from '../http/request-target.ts';
 import { isKeyUsed } from '../idempotency/idempotency.ts';
 import { parseIfMatch, tagPattern } from '../locks/change-lock.ts';
 import { lockBranchHeader, lockBranchOf, waitHeaders, waitWith } from './lock-headers.ts';
-import { acquireResponse, anotherLock, heldBy, renewResponse } from './lock-responses.ts';
+import { acquireResponse, releaseRefusal, renewResponse } from './lock-responses.ts';
 import {
   type Api,
   type ApiParts,
@@ -69,7 +69,7 @@ export function addLockRoutes(api: Api, parts: ApiParts): void {
       const caller = { workspace: workspace.id, bearer: bearerOf(c) };
       if (ifMatch !== undefined) {
         const renewal = { ...body, ...caller, match: parseIfMatch(ifMatch) };
-        return renewResponse(renewal, await locks.renew(key, renewal));
+        return renewResponse(workspace.id, body.path, await locks.renew(key, renewal));
       }
       await requireFreeDisk(parts, () => isKeyUsed(storage, key));
       const branch = lockBranchOf(c);
@@ -113,7 +113,6 @@ export function addLockRoutes(api: Api, parts: ApiParts): void {
       if (!parsedPath.ok) throw invalid({ pointer: '#/path', detail: parsedPath.reason });
       const path = parsedPath.value;
       const bearer = bearerOf(c);
-      const admin = grants(bearer.scopes, 'locks:admin');
       const forceRequested = query.force === 'true';
       const release = await locks.release({
         workspace: workspace.id,
@@ -122,28 +121,13 @@ export function addLockRoutes(api: Api, parts: ApiParts): void {
         releaser: {
           ...actorOf(c),
           owner: bearer.owner,
-          force: forceRequested && admin,
+          force: forceRequested && grants(bearer.scopes, 'locks:admin'),
           ...(query.reason && { reason: query.reason }),
         },
       });
-      switch (release.kind) {
-        case 'released':
-          return emptyResponse(204);
-        case 'absent':
-          throw new Refusal(
-            'not-found',
-            `There is no lock on ${path}. It was released, has expired, or never existed.`,
-          );
-        case 'another-lock':
-          throw anotherLock(release.lock);
-        case 'another-owner':
-          if (forceRequested) throw insufficientScope('locks:admin', bearer.scopes);
-          throw new Refusal(
-            'lock-of-another-owner',
-            `${path} is ${heldBy(release.lock)}. A token with the scope locks:admin can release it with ?force=true.`,
-            { lock: release.lock },
-          );
-      }
+      const refusal = releaseRefusal(path, release, forceRequested ? bearer.scopes : undefined);
+      if (refusal !== undefined) throw refusal;
+      return emptyResponse(204);
     },
   });
 }

@@ -1,13 +1,11 @@
-import type { Context } from 'hono';
-import type { Lock } from '../../interface/resources.ts';
 import { type AccessControl, requireFreeDisk } from '../access/access.ts';
 import { actorOf, bearerOf, keyedRequestOf, runOriginOf } from '../access/caller.ts';
-import { acquiredLock, heldBy } from '../api/lock-responses.ts';
+import { acquiredLock, releaseRefusal } from '../api/lock-responses.ts';
 import { writeCursor } from '../contract/request-fields.ts';
-import { type ApiResponse, insufficientScope, parseRequestPart, Refusal } from '../contract/response.ts';
+import { type ApiResponse, parseRequestPart } from '../contract/response.ts';
 import { grants } from '../contract/scopes.ts';
 import { readOptionalBody } from '../http/body.ts';
-import type { App, Environment } from '../http/context.ts';
+import type { App } from '../http/context.ts';
 import { readQuery } from '../http/request-target.ts';
 import { isKeyUsed } from '../idempotency/idempotency.ts';
 import type { Compare } from '../latest/compare.ts';
@@ -110,15 +108,10 @@ export function addLfsLockRoutes(app: App, routes: LfsLockRoutes): void {
         match: (held) => held === id,
         releaser: { ...actorOf(c), owner: bearer.owner, force: forceRequested && grants(bearer.scopes, 'locks:admin') },
       });
-      switch (release.kind) {
-        case 'released':
-          return lfsResponse(200, { lock: lfsLock(lock) });
-        case 'absent':
-        case 'another-lock':
-          return absent;
-        case 'another-owner':
-          throw heldByAnother(c, release.lock, forceRequested);
-      }
+      if (release.kind === 'absent' || release.kind === 'another-lock') return absent;
+      const refusal = releaseRefusal(lock.path, release, forceRequested ? bearer.scopes : undefined);
+      if (refusal !== undefined) throw refusal;
+      return lfsResponse(200, { lock: lfsLock(lock) });
     },
   });
 }
@@ -126,16 +119,6 @@ export function addLfsLockRoutes(app: App, routes: LfsLockRoutes): void {
 const lfsLocks = (locks: readonly LockRow[]) => locks.map((row) => lfsLock(toLock(row)));
 
 const nextCursor = (next: string | undefined) => next !== undefined && { next_cursor: writeCursor(next) };
-
-function heldByAnother(c: Context<Environment>, lock: Lock, forceRequested: boolean): Refusal {
-  const held = `${lock.path} is ${heldBy(lock)}.`;
-  if (forceRequested) {
-    const { problem, message, extras } = insufficientScope('locks:admin', bearerOf(c).scopes);
-    return new Refusal(problem, `${held} ${message}`, { ...extras, lock });
-  }
-  const hint = 'A token with the scope locks:admin can release it with --force.';
-  return new Refusal('lock-of-another-owner', `${held} ${hint}`, { lock });
-}
 
 async function findById(storage: Storage, workspace: string, id: string): Promise<LockRow | undefined> {
   const [found] = looksLikeLockId(id) ? await locksWithIds(storage, workspace, [id]) : [];

@@ -153,7 +153,7 @@ test('any token of the owner can extend a lock to a chosen time, but not shorten
     const refused = await extend(desk, lock, duration);
     expect([duration, refused.status]).toEqual([duration, 422]);
     expect(refused.text).toContain(`value="${duration}" `);
-    expect(refused.text).toMatch(new RegExp(`role="alert">Nothing was extended. [^<]*${reason}`));
+    expect(refused.text).toMatch(new RegExp(`role="alert">Nothing was changed. [^<]*${reason}`));
   }
   expect(await lastsOf(lock)).toBeLessThan(6 * 3_600);
 });
@@ -165,9 +165,9 @@ test('a lock of another owner cannot be extended, and neither can one that repla
   for (const { secret } of [await service.token({ name: 'other' }), admin]) {
     const second = await takeLock(service, workspace, secret, path);
     const { status, text } = await extend(admin, first, '9h');
-    expect([status, text]).toEqual([412, expect.stringContaining('Nothing was extended. The lock you were shown')]);
+    expect([status, text]).toEqual([412, expect.stringContaining('is not the one that was meant')]);
     const isOwn = secret === admin.secret;
-    expect((await extend(admin, second, '9h')).status).toBe(isOwn ? 303 : 412);
+    expect((await extend(admin, second, '9h')).status).toBe(isOwn ? 303 : 403);
     expect((await lastsOf(second)) < 2 * 3_600).toBe(!isOwn);
     await locksOf(service, workspace, admin.secret).release(path, {}, '?force=true');
   }

@@ -31,7 +31,7 @@ type PageResult = View | Continuation | Response;
 
 interface Continuation {
   readonly to: string;
-  readonly notice?: Notice;
+  readonly notice?: Notice | undefined;
   readonly cookie?: string;
 }
 
@@ -100,7 +100,7 @@ const notices = {
   'released-some': () => 'The selected locks were released. Some had already ended.',
 } as const;
 
-type Notice = keyof typeof notices;
+export type Notice = keyof typeof notices;
 
 export const noticeOf = (call: Pick<PageCall, 'c'>, title: string): Markup | string | undefined =>
   texts.get(queryOf(call, 'notice').notice)?.(title);

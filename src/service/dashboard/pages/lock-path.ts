@@ -4,6 +4,7 @@ import { type LockPath, lockPathFromUrl, parseLockPath, parseNote } from '../../
 import type { Parsed } from '../../../interface/parsed.ts';
 import { problems } from '../../../interface/problem.ts';
 import { requireFreeDisk } from '../../access/access.ts';
+import { renewedLock } from '../../api/lock-responses.ts';
 import { invalid, Refusal } from '../../contract/response.ts';
 import { lastSegment } from '../../http/request-target.ts';
 import { findCommittedLock, type LockRow, toLock } from '../../locks/find.ts';
@@ -25,7 +26,7 @@ import {
 import { empty, faint, htmlTable, liveState, type Markup, type Row, time } from '../elements/markup.ts';
 import { textIn } from '../frame/form.ts';
 import type { View } from '../frame/layout.ts';
-import { addWorkspaceAction, addWorkspacePage, type Site, type WorkspaceCall } from '../frame/page.ts';
+import { addWorkspaceAction, addWorkspacePage, type Notice, type Site, type WorkspaceCall } from '../frame/page.ts';
 import { withdrawal } from './own.ts';
 
 const maxPeriods = 20;
@@ -34,69 +35,62 @@ export function addLockPathPages(site: Site): void {
   const { locks } = site;
 
   addWorkspacePage(site, '/paths/:path', 'locks:read', (call) =>
-    pathView(site, call, valid(lockPathFromUrl(lastSegment(call.c.req.path)))),
+    pathView(site, call, valid('path', lockPathFromUrl(lastSegment(call.c.req.path)))),
   );
 
-  addWorkspaceAction(site, '/locks/extend', 'locks:write', async (call) => {
-    const { form, bearer } = call;
-    const { workspace, path } = keyIn(call);
-    const refuse = (reason: string, status: number) =>
-      pathView(site, call, path, { problem: `Nothing was extended. ${reason}`, status, values: form });
-    const ttl = parseTtl(textIn(form, 'duration'));
-    if (!ttl.ok) return refuse(ttl.reason, 422);
+  /** Adds the action of a form. If it is refused, the page of the path shows why, and what was entered. */
+  const addChange = (name: string, change: (key: Change, form: URLSearchParams) => Promise<Notice | undefined>) =>
+    addWorkspaceAction(site, `/locks/${name}`, 'locks:write', async (call) => {
+      const path = valid('path', parseLockPath(call.form.get('path') ?? ''));
+      const { workspace, bearer, form } = call;
+      try {
+        const notice = await change({ workspace: workspace.id, path, bearer }, form);
+        return { to: urls.path(workspace.id, path), notice };
+      } catch (error) {
+        if (error instanceof Refusal) return pathView(site, call, path, error, form);
+        throw error;
+      }
+    });
+
+  addChange('extend', async (change, form) => {
+    const ttl = valid('duration', parseTtl(textIn(form, 'duration')));
     // Only the lock that was shown, never a later one on the same path.
     const match = (held: string) => held === form.get('lock');
-    const extension = { workspace, path, ttl: ttl.value, bearer, match, isExtension: true };
-    const result = await locks.renew(undefined, extension);
-    if (result.kind === 'renewed') return { to: urls.path(workspace, path), notice: 'extended' };
-    if (result.kind === 'lasts-longer') {
-      return refuse('The lock already lasts longer than that. Choose a longer time.', 422);
-    }
-    if (result.kind === 'another-owner') return refuse('Only its holder can extend a lock.', 412);
-    return refuse('The lock you were shown has ended.', 412);
+    renewedLock(change.path, await locks.renew(undefined, { ...change, ttl, match, isExtension: true }));
+    return 'extended';
   });
 
-  addWorkspaceAction(site, '/locks/ask', 'locks:write', async (call) => {
-    const { form, bearer } = call;
-    const { workspace, path } = keyIn(call);
-    const note = parseNote(textIn(form, 'note'));
-    if (!note.ok) return pathView(site, call, path, { problem: note.reason, status: 422, values: form });
-    try {
-      await requireFreeDisk(site);
-      await locks.askFor({ workspace, path, bearer, note: note.value });
-      return { to: urls.path(workspace, path) };
-    } catch (error) {
-      if (!(error instanceof Refusal)) throw error;
-      const { status } = problems[error.problem];
-      return pathView(site, call, path, { problem: error.message, status, values: form });
-    }
+  addChange('ask', async (change, form) => {
+    const note = valid('note', parseNote(textIn(form, 'note')));
+    await requireFreeDisk(site);
+    await locks.askFor({ ...change, note });
+    return undefined;
   });
 
-  addWorkspaceAction(site, '/locks/withdraw', 'locks:write', async (call) => {
-    const { workspace, path } = keyIn(call);
+  addChange('withdraw', async (change) => {
     // The page of the path shows the result, even if there was nothing to withdraw.
-    await locks.withdraw({ workspace, path, bearer: call.bearer });
-    return { to: urls.path(workspace, path) };
+    await locks.withdraw(change);
+    return undefined;
   });
 }
 
-const keyIn = ({ workspace: { id: workspace }, form }: WorkspaceCall & { readonly form: URLSearchParams }) => ({
-  workspace,
-  path: valid(parseLockPath(form.get('path') ?? '')),
-});
-
-function valid(path: Parsed<LockPath>): LockPath {
-  if (path.ok) return path.value;
-  throw invalid({ pointer: '#/path', detail: path.reason });
+interface Change extends Pick<WorkspaceCall, 'bearer'> {
+  readonly workspace: string;
+  readonly path: LockPath;
 }
 
-interface Rejection {
-  readonly problem: string;
-  readonly status: number;
-  readonly values: URLSearchParams;
+function valid<T>(field: string, parsed: Parsed<T>): T {
+  if (parsed.ok) return parsed.value;
+  throw invalid({ pointer: `#/${field}`, detail: parsed.reason });
 }
 
-async function pathView(site: Site, call: WorkspaceCall, path: LockPath, rejection?: Rejection): Promise<View> {
+async function pathView(
+  site: Site,
+  call: WorkspaceCall,
+  path: LockPath,
+  refusal?: Refusal,
+  values?: URLSearchParams,
+): Promise<View> {
   const { storage } = site;
   const { bearer, now } = call;
   const workspace = call.workspace.id;
@@ -109,10 +103,10 @@ async function pathView(site: Site, call: WorkspaceCall, path: LockPath, rejecti
   const own = waitIds.ofPerson(bearer.id, key);
   const isWaiting = waiting.some(({ waitId }) => waitId === own);
   const none = empty('Nobody holds a lock on this path.', 'It can be locked now.');
-  const main = html`${rejection === undefined ? '' : html`<p class="warning" role="alert">${rejection.problem}</p>`}
+  const main = html`${refusal === undefined ? '' : html`<p class="warning" role="alert">Nothing was changed. ${refusal.message}</p>`}
     ${liveState(now)}
     <section data-part="lock">${lock === undefined ? none : lockFacts(toLock(lock), now)}</section>
-    <section data-part="forms">${forms(call, path, lock, isWaiting, rejection?.values)}</section>
+    <section data-part="forms">${forms(call, path, lock, isWaiting, values)}</section>
     <section data-part="waiting"><h2>Waiting for it</h2>${waitingTable(waiting, now)}${isWaiting ? withdrawal(workspace, path) : ''}</section>
     <section data-part="history"><h2>History</h2>${
       periods.length === 0
@@ -120,7 +114,7 @@ async function pathView(site: Site, call: WorkspaceCall, path: LockPath, rejecti
         : htmlTable(periods.map((period) => periodRow(period, now)))
     }</section>
     ${buttonLink(urls.history(workspace, { path }), 'All history')}`;
-  return { title: path, main, status: rejection?.status ?? 200 };
+  return { title: path, main, status: refusal ? problems[refusal.problem].status : 200 };
 }
 
 /** What the viewer can do. It changes only with the lock, so that nobody is interrupted while typing. */
