@@ -1,8 +1,10 @@
 import { z } from '@hono/zod-openapi';
+import type { Context } from 'hono';
 import { bearerOf } from '../access/caller.ts';
 import { jsonApiResponse, unavailable } from '../contract/response.ts';
-import { branchSchema, poolSchema, workspaceSchema } from '../contract/schemas.ts';
-import { findPools, poolWithName, visiblePools } from '../pools/pools.ts';
+import { branchSchema, type Pool, poolSchema, workspaceSchema } from '../contract/schemas.ts';
+import type { Environment } from '../http/context.ts';
+import { findPools, poolWithName, type StoredPool, seatsOf } from '../pools/pools.ts';
 import { asTimestampOrNull } from '../storage/timestamp.ts';
 import { maySee } from '../tokens/tokens.ts';
 import { syncedBranches } from '../workspaces/synced-branches.ts';
@@ -28,6 +30,11 @@ const poolParameter = workspaceParameter.extend({
 
 export function addWorkspaceRoutes(api: Api, parts: ApiParts): void {
   const { storage, remotes } = parts;
+
+  const visiblePools = async (c: Context<Environment>, pools: readonly StoredPool[]): Promise<readonly Pool[]> => {
+    const seats = await seatsOf(storage, pools, bearerOf(c));
+    return seats.map(({ pool: { name }, seats }) => ({ name, items: seats.map(({ item }) => item) }));
+  };
 
   addOperation(api, parts, {
     operationId: 'listWorkspaces',
@@ -74,7 +81,7 @@ export function addWorkspaceRoutes(api: Api, parts: ApiParts): void {
     responses: { 200: jsonResponse('All of them.', z.object({ pools: z.array(poolSchema) })) },
     async handle({ c, workspace }) {
       const pools = await findPools(storage.read, { workspace: workspace.id });
-      return jsonApiResponse(200, { pools: await visiblePools(storage, pools, bearerOf(c)) });
+      return jsonApiResponse(200, { pools: await visiblePools(c, pools) });
     },
   });
 
@@ -88,7 +95,7 @@ export function addWorkspaceRoutes(api: Api, parts: ApiParts): void {
     responses: { 200: jsonResponse('The pool.', poolSchema) },
     async handle({ c, workspace }) {
       const pool = await poolWithName(storage.read, workspace.id, c.req.param('name') ?? '');
-      const [visible] = await visiblePools(storage, [pool], bearerOf(c));
+      const [visible] = await visiblePools(c, [pool]);
       return jsonApiResponse(200, visible);
     },
   });

@@ -17,7 +17,7 @@ export const scopeMeanings: Readonly<Record<Scope, string>> = {
   'locks:read': 'list locks',
   'locks:write': 'take, renew and release locks, and list them',
   'locks:admin': 'release locks of other owners, and everything that locks:write allows',
-  'hooks:write': 'register build webhooks',
+  'hooks:write': 'register build webhooks, and view their deliveries',
   admin: 'manage tokens, trust rules and workspaces, read the audit log, and everything that the other scopes allow',
 };
 

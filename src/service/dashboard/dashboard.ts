@@ -2,12 +2,14 @@ import { Hono } from 'hono';
 import type { App } from '../http/context.ts';
 import { addAssets } from './frame/assets.ts';
 import type { DashboardParts, Site } from './frame/page.ts';
+import { addHooksPage } from './pages/hooks.ts';
 import { addLockHistoryPages } from './pages/lock-history.ts';
 import { addLockPathPages } from './pages/lock-path.ts';
 import { addLockListPage } from './pages/locks.ts';
 import { addNewLockPages } from './pages/new-lock.ts';
 import { addNewTokenPages } from './pages/new-token.ts';
 import { addOwnLocksPage } from './pages/own.ts';
+import { addPoolsPage } from './pages/pools.ts';
 import { addReleasePages } from './pages/release-locks.ts';
 import { addSignInPages } from './pages/sign-in.ts';
 import { addSyncsPage } from './pages/syncs.ts';
@@ -30,6 +32,8 @@ export function createDashboard(parts: DashboardParts): App {
   addReleasePages(site);
   addLockHistoryPages(site);
   addLockPathPages(site);
+  addPoolsPage(site);
   addOwnLocksPage(site);
+  addHooksPage(site);
   return app;
 }

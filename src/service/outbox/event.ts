@@ -41,3 +41,6 @@ export interface RequestedBy {
 
 /** An event in a workspace, as input for the formats of deliveries. */
 export type HookEventOccurrence = SyncOccurrence | LockOccurrence;
+
+export const isSyncEvent = (event: HookEvent): event is SyncOccurrence['type'] =>
+  event === 'sync.succeeded' || event === 'sync.failed';

@@ -11,7 +11,7 @@ import type { Bearer } from '../tokens/tokens.ts';
 import { parsePoolName } from '../workspaces/workspace-id.ts';
 import type { NewPoolItem } from './pool-item.ts';
 
-/** Includes the values of secret properties: see visiblePools(). */
+/** Includes the values of secret properties: see seatsOf(). */
 export interface StoredPool extends Pool {
   readonly workspace: string;
 }
@@ -111,17 +111,18 @@ async function poolNames(db: Database, workspace: string): Promise<readonly stri
   return (await query.orderBy('name').execute()).map(({ name }) => name);
 }
 
-/** Items have their secret properties only if the lock on them is the caller's own. */
-export async function visiblePools(
-  storage: Pick<Storage, 'read'>,
-  pools: readonly StoredPool[],
-  bearer: Bearer,
-): Promise<readonly Pool[]> {
+export type Seat = Awaited<ReturnType<typeof seatsOf>>[number]['seats'][number];
+
+/** The items of each pool, with the locks on them: with secret properties only if the lock is the caller's own. */
+export async function seatsOf(storage: Pick<Storage, 'read'>, pools: readonly StoredPool[], bearer: Bearer) {
   const paths = pools.flatMap(({ workspace, items }) => items.map(({ path }) => ({ workspace, path })));
   const found = (await findManyLocks(storage, paths)).values();
-  const visible = (item: PoolItem): PoolItem => {
-    const lock = found.next().value;
-    return lock && isOwnLock(lock, bearer) ? item : withoutSecrets(item);
-  };
-  return pools.map(({ name, items }) => ({ name, items: items.map(visible) }));
+  return pools.map((pool) => ({
+    pool,
+    seats: pool.items.map((item) => {
+      const lock = found.next().value;
+      const isOwn = lock !== undefined && isOwnLock(lock, bearer);
+      return { item: isOwn ? item : withoutSecrets(item), lock };
+    }),
+  }));
 }

@@ -119,6 +119,8 @@ const toHook = (row: HookRow): Hook => ({
 
 export const headersOf = (row: HookRow): ExtraHeaders => JSON.parse(row.headers) as ExtraHeaders;
 
+export type HookOverview = Awaited<ReturnType<typeof listHooks>>[number];
+
 export async function listHooks(db: Database, workspace: string) {
   const rows = await db
     .selectFrom('hooks')

@@ -35,4 +35,6 @@ export const expectedPages: readonly ExpectedPage[] = [
   { method: 'GET', path: '/workspaces/:id/locks/history', need: 'locks:read' },
   { method: 'GET', path: '/workspaces/:id/locks/history.csv', need: 'locks:read' },
   { method: 'GET', path: '/workspaces/:id/paths/:path', need: 'locks:read' },
+  { method: 'GET', path: '/workspaces/:id/pools', need: 'locks:read' },
+  { method: 'GET', path: '/workspaces/:id/hooks', need: 'hooks:write' },
 ];

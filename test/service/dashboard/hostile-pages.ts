@@ -1,7 +1,8 @@
 import { expect } from 'vitest';
 import { createRepository } from '../../support/git-repository.ts';
 import type { RunningService } from '../../support/running-service.ts';
-import { storeSyncs } from '../../support/stored-rows.ts';
+import { storePoolFile } from '../../support/stored-pool.ts';
+import { changeRows, storeSyncs } from '../../support/stored-rows.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { type SignedIn, signedIn } from './browser-like.ts';
 import { hostileTexts } from './hostile.ts';
@@ -31,7 +32,7 @@ async function pagesFrom({ get }: SignedIn, addresses: readonly string[]): Promi
 
 /** Every page that an administrator sees, with hostile text in all names, errors and responses. */
 export async function hostilePages(service: RunningService) {
-  const { storage, token } = service;
+  const { storage, ask, token } = service;
   const admin = await signedIn(service);
   const remote = createRepository(temporaryFolder(), 'remote.git');
   remote.commit({ branch: 'main', files: { a: '1' } });
@@ -44,8 +45,21 @@ export async function hostilePages(service: RunningService) {
   const origin = 'https://evil.example/"><script>alert(1)</script>';
   await takeLock(service, workspace, holder.secret, hostilePath, { origin, note: hostilePath.slice(0, 200) });
   await takeLock(service, workspace, admin.secret, `own/${hostilePath}`, { origin, note: hostilePath.slice(0, 200) });
+  const seats = [
+    { path: hostilePath, properties: { x: '<script>alert(1)</script>' } },
+    { path: 'free/"><img src=x', properties: { y: 'pool-s3cret' }, secret: ['y'] },
+  ];
+  await storePoolFile(storage, workspace, 'seats', JSON.stringify(seats));
+  const json = {
+    url: 'https://ci.example.com/?key=query-s3cret',
+    headers: { 'x-key': 'header-s3cret' },
+    branches: [hostileTexts[0]],
+    events: ['sync.failed', 'lock.acquired'],
+  };
+  const { body: hook } = await ask('POST', `/v1/workspaces/${workspace}/hooks`, { token: admin.secret, json });
   for (const [index, text] of hostileTexts.entries()) {
     await token({ name: text });
+    await changeRows(storage, 'hooks', { last_error: text, failing_since: 1 }, { id: hook.id });
     const id = `sync_00000000-0000-0000-0000-00000000000${index}`;
     const told = { branch: text, requested_by: text, error: text };
     await storeSyncs(storage, { id, workspace_id: workspace, status: 'failed', ...told });
@@ -54,6 +68,14 @@ export async function hostilePages(service: RunningService) {
   const typed = encodeURIComponent(hostileName);
   const queries = [`/locks?search=${typed}`, `/syncs?branch=${typed}`];
   const pages = await pagesFrom(admin, ['/', ...queries.map((query) => `/workspaces/${workspace}${query}`)]);
-  const secrets = [admin.secret, holder.secret, 'remote-s3cret'];
+  const secrets = [
+    admin.secret,
+    holder.secret,
+    hook.secret,
+    'query-s3cret',
+    'header-s3cret',
+    'remote-s3cret',
+    'pool-s3cret',
+  ];
   return { admin, workspace, pages, secrets };
 }

@@ -22,6 +22,7 @@ export const urls = {
   /** The page that releases exactly the lock with this id. */
   release: (workspace: string, lock: string) => urlWith(`/workspaces/${workspace}/locks/release`, { lock }),
   history: (workspace: string, query: Query = {}) => urlWith(`/workspaces/${workspace}/locks/history`, query),
+  pools: (workspace: string) => `/workspaces/${workspace}/pools`,
 };
 
 const folderOf = (path: string): string => path.slice(0, path.lastIndexOf('/') + 1);

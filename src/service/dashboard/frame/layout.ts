@@ -94,8 +94,9 @@ const sections: readonly Entry[] = [
 ];
 
 const tabs: readonly Entry[] = [
-  { text: 'Locks', path: 'locks', needs: 'locks:read', also: ['paths'] },
+  { text: 'Locks', path: 'locks', needs: 'locks:read', also: ['paths', 'pools'] },
   { text: 'Syncs', path: 'syncs', needs: 'sync' },
+  { text: 'Webhooks', path: 'hooks', needs: 'hooks:write' },
 ];
 
 /** The current entries of the navigation. */

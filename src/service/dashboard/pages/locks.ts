@@ -117,5 +117,6 @@ const selectionButton = (workspace: string): Markup =>
 const actions = (call: WorkspaceCall): Markup => {
   const { id } = call.workspace;
   return html`${mayLock(call.bearer) ? html`<a class="button primary" href="${urls.newLock(id)}">Lock a file</a>` : ''}
-    <a class="button" href="${urls.history(id)}">History</a>`;
+    <a class="button" href="${urls.history(id)}">History</a>
+    <a class="button" href="${urls.pools(id)}">Pools</a>`;
 };

@@ -29,7 +29,8 @@ export function addWorkspacesPage(site: Site): void {
   /** A workspace begins with its locks, or with what else the token may see of it. */
   addWorkspacePage(site, '', 'any-token', async ({ workspace: { id }, bearer: { scopes } }) => {
     if (grants(scopes, 'locks:read')) return { to: urls.locks(id) };
-    return { to: grants(scopes, 'sync') ? `/workspaces/${id}/syncs` : '/' };
+    if (grants(scopes, 'sync')) return { to: `/workspaces/${id}/syncs` };
+    return { to: grants(scopes, 'hooks:write') ? `/workspaces/${id}/hooks` : '/' };
   });
 }
 
