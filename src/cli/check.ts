@@ -44,7 +44,7 @@ export async function checkPaths(remote: RemoteService, paths: readonly LockPath
     : 'You do not hold';
   return {
     document: { paths: checked.map(({ path, status, lock }) => ({ path, status, lock: lock?.raw ?? null })) },
-    lines: checked.map(checkText),
+    lines: checked.map((each) => checkText(each, remote.client.serverNow())),
     failure: refused.length === 0 ? undefined : `${hold} the lock on ${of}. ${advice}`,
   };
 }
@@ -52,7 +52,8 @@ export async function checkPaths(remote: RemoteService, paths: readonly LockPath
 export async function extendLock(remote: RemoteService, path: LockPath, ttl: Ttl) {
   const { client, workspace, within } = remote;
   const [checked = { path, status: 'free', lock: undefined } as const] = await checkLocks(remote, [path]);
-  if (checked.status !== 'yours' || checked.lock === undefined) throw new CommandError(checkText(checked));
+  if (checked.status !== 'yours' || checked.lock === undefined)
+    throw new CommandError(checkText(checked, client.serverNow()));
   const request = { workspace, path, type: 'exclusive', ttl, idempotencyKey: crypto.randomUUID() };
   const result = await client.renewLock({ ...request, proof: checked.lock }, within());
   if (result.kind === 'renewed') return result.lock;
@@ -60,9 +61,9 @@ export async function extendLock(remote: RemoteService, path: LockPath, ttl: Ttl
   throw new CommandError(`The lock on ${path} was not extended. ${message}`);
 }
 
-function checkText({ path, status, lock }: CheckedPath): string {
+function checkText({ path, status, lock }: CheckedPath, now: number): string {
   if (lock === undefined) return `${path} is free.`;
   const owner = status === 'yours' ? `you (${lock.owner})` : lock.owner;
-  const held = heldText(path, { ...lock, owner });
+  const held = heldText(path, { ...lock, owner }, now);
   return status === 'unknown' ? `${held}, and this service does not say whether by you.` : `${held}.`;
 }

@@ -19,11 +19,7 @@ export function identityOf(environment: NodeJS.ProcessEnv, baseUrl: string) {
         ...exchange,
         issueIdentityToken: open(exchange),
         onToken: () => undefined,
-        messages: {
-          unanswered: 'There is no identity token for this job.',
-          unsupported: 'Set WORKSPACE_TOKEN to an API token.',
-          untrusted: `Its operator can add a trust rule for this job. The audience of the identity token must be ${audience}, the origin of the service's public URL.`,
-        },
+        audience,
       }),
   };
 }

@@ -1,5 +1,5 @@
 import { inParallel } from '../client/in-parallel.ts';
-import { listOnPaths, lookupIn } from '../client/lists.ts';
+import { lookUp } from '../client/lists.ts';
 import type { LockPath } from '../interface/lock-path.ts';
 import { heldText } from '../locks/messages.ts';
 import type { RemoteService } from './connect.ts';
@@ -18,7 +18,7 @@ export async function releaseRemoteLocks(
   { client, workspace, within, report }: RemoteService,
   { paths, force, reason }: ReleaseRequest,
 ) {
-  const find = await lookupIn(listOnPaths(client, workspace, paths, within()));
+  const find = await lookUp(client, workspace, paths, within());
 
   /** Returns the problem; undefined if the path is released. */
   async function release(path: LockPath): Promise<string | undefined> {
@@ -30,7 +30,8 @@ export async function releaseRemoteLocks(
     // Without either, the request would release whatever lock is current when it arrives.
     if (lock.id === undefined && lock.etag === undefined)
       return `${path} was not released: the service does not identify its locks by id or ETag.`;
-    if (force) report(`${heldText(path, lock)}.`);
+    const held = heldText(path, lock, client.serverNow());
+    if (force) report(`${held}.`);
     const result = await client.releaseLock({ workspace, path, proof: lock, force, reason }, within());
     switch (result.kind) {
       case 'released':
@@ -38,11 +39,11 @@ export async function releaseRemoteLocks(
       case 'absent':
         return `There is no lock on ${path}.`;
       case 'other':
-        return `The lock on ${path} has ended already. A newer one was left alone: ${heldText(path, result.holder)}.`;
+        return `The lock on ${path} has ended already. A newer one was left alone: ${heldText(path, result.holder, client.serverNow())}.`;
       case 'failed': {
         const { status, message } = result.error;
         return status === 403 && !force
-          ? `${heldText(path, lock)}. It was not released. To release it anyway, add --force --reason TEXT; the token needs the scope locks:admin.`
+          ? `${held}. It was not released. To release it anyway, add --force --reason TEXT; the token needs the scope locks:admin.`
           : `${path} ${result.mayBeDone ? 'may not have been' : 'was not'} released. ${message}`;
       }
     }

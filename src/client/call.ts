@@ -1,8 +1,7 @@
 import { unlessAborted } from '../interface/timers.ts';
-import { type AttemptResult, classifyResponse, type FailedAttempt } from './classify.ts';
+import { type AttemptResult, classifyResponse, type FailedAttempt, type Marks, noMarks } from './classify.ts';
 import { type Connection, connectionFailure, maxConnections, type SentRequest } from './connection.ts';
 import { createSemaphore } from './in-parallel.ts';
-import { type Marks, noMarks } from './marks.ts';
 import { isOwnProblem, refusalOf } from './refusal.ts';
 import {
   type AnsweredCall,

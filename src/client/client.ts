@@ -1,11 +1,11 @@
 import { createQueueOperations } from './ask.ts';
 import { type CallOptions, createCall } from './call.ts';
+import { createMarks, type MarksStore } from './classify.ts';
 import { openConnection } from './connection.ts';
 import { createEndpoints } from './endpoints.ts';
 import type { ExchangeContext } from './exchange.ts';
 import { createLeases } from './leases.ts';
 import { createLists } from './lists.ts';
-import { createMarks, type MarksStore } from './marks.ts';
 import { createAcquireLock, createRenewLock } from './post-lock.ts';
 import { createRegisterHook } from './register-hook.ts';
 import { createReleaseLock } from './release-lock.ts';

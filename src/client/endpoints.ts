@@ -22,17 +22,13 @@ export function createEndpoints(baseUrl: URL) {
   };
 }
 
-export type ResolvedLink =
-  | { readonly kind: 'target'; readonly target: string }
-  /** The token must not be sent there. */
-  | { readonly kind: 'cross-origin'; readonly origin: string }
-  | { readonly kind: 'not-a-url' };
-
-/** Resolves a URL from the service to a request target on the same server. */
-export function resolveLink(link: string, from: string, baseUrl: URL): ResolvedLink {
-  const base = new URL(from, baseUrl);
-  if (!URL.canParse(link, base.href)) return { kind: 'not-a-url' };
-  const { origin, protocol, host, pathname, search } = new URL(link, base);
-  if (origin !== baseUrl.origin) return { kind: 'cross-origin', origin: `${protocol}//${host}` };
-  return { kind: 'target', target: pathname + search };
+/**
+ * Resolves a URL from the service to its server and its request target, which is undefined on another server: the token
+ * must not be sent there. Undefined if the link is not a URL.
+ */
+export function resolveLink(link: string, from: string, baseUrl: URL) {
+  const url = URL.parse(link, new URL(from, baseUrl).href);
+  if (url === null) return undefined;
+  const { origin, protocol, host, pathname, search } = url;
+  return { server: `${protocol}//${host}`, target: origin === baseUrl.origin ? pathname + search : undefined };
 }

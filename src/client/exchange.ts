@@ -1,8 +1,8 @@
 import { unlessAborted } from '../interface/timers.ts';
 import type { IdentityRequest } from './access.ts';
 import { type CallOptions, createCall } from './call.ts';
+import { noMarks } from './classify.ts';
 import { openConnection } from './connection.ts';
-import { noMarks } from './marks.ts';
 import { expectFound } from './refusal.ts';
 import { type AnsweredCall, type Call, type CallLimits, expectSuccess, type TokenSource } from './request.ts';
 import { type ClientResponse, isSuccess, objectIn } from './response.ts';
@@ -21,15 +21,10 @@ export interface ExchangeOptions extends Pick<ExchangeContext, 'call' | 'target'
   readonly issueIdentityToken: (within: CallLimits) => Promise<string>;
   /** Called with each token before its first use. */
   readonly onToken: (token: string) => void;
-  readonly messages: {
-    /** The error text for a job without an identity token. */
-    readonly unanswered: string;
-    /** Advice if the service does not support the exchange. */
-    readonly unsupported: string;
-    /** Advice if the service has no trust rule for this identity. */
-    readonly untrusted: string;
-  };
+  readonly audience: string;
 }
+
+const useToken = 'Set WORKSPACE_TOKEN to an API token, from a secret.';
 
 /** A token with less time left is not used: a request and its response may take a while. */
 const minRemainingMs = 120_000;
@@ -55,7 +50,7 @@ export function createTokenSource({
   closed,
   issueIdentityToken,
   onToken,
-  messages,
+  audience,
 }: ExchangeOptions): TokenSource {
   /** Its time is by the clock of this machine, and infinite if the service does not report it. */
   let current: { readonly token: string; readonly usedUntil: number } | undefined;
@@ -81,7 +76,7 @@ export function createTokenSource({
       } catch (error) {
         if (!(error instanceof ServiceError)) throw error;
         // The advice of the error is about the service, but the identity token is from another server.
-        return withoutToken(error, `${messages.unanswered} ${error.reason} Run the job again.`);
+        return withoutToken(error, `There is no identity token for this job. ${error.reason} Run the job again.`);
       }
       const requestedAt = clock();
       const body = new URLSearchParams({ ...tokenExchange, subject_token: identityToken });
@@ -94,14 +89,15 @@ export function createTokenSource({
       const { status = 0, reason, advice } = error;
       const refused = `The service did not issue a token to this job. ${reason}`;
       if (result.kind === 'failed') {
-        const unsupported = ` If the service does not support OIDC token exchange: ${messages.unsupported}`;
+        const unsupported = ` If the service does not support OIDC token exchange: ${useToken}`;
         return withoutToken(error, refused + advice + (isUnsupported(status) ? unsupported : ''));
       }
       if (isUnsupported(status)) {
-        return withoutToken(error, `The service does not support OIDC token exchange. ${messages.unsupported}`);
+        return withoutToken(error, `The service does not support OIDC token exchange. ${useToken}`);
       }
       if (status === 400 && error.attempts > 1 && identityTokens < maxIdentityTokens) continue;
-      return withoutToken(error, refused + (status === 400 ? ` ${messages.untrusted}` : advice));
+      const untrusted = ` The audience of the identity token is ${audience}; it must be the origin of the service's public URL.`;
+      return withoutToken(error, refused + (status === 400 ? untrusted : advice));
     }
   }
 

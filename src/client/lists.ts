@@ -107,22 +107,19 @@ export type LookupResult =
 interface PathToLookUp {
   readonly workspace: WorkspaceId;
   readonly path: LockPath;
-  readonly once?: boolean | undefined;
 }
 
-export async function lookUp(
-  client: Lists,
-  { workspace, path, once }: PathToLookUp,
-  within: CallLimits,
-): Promise<LookupResult> {
-  return (await lookupIn(client.listLocks({ workspace, filter: { path }, once }, within)))(path);
-}
+/** Returns a function with the result for each of the paths. */
+export const lookUp = (client: Lists, workspace: WorkspaceId, paths: readonly LockPath[], within: CallLimits) =>
+  lookupIn(listOnPaths(client, workspace, paths, within));
 
-export const lookUpOnce = (
+export async function lookUpOnce(
   context: ClientContext,
   { workspace, path }: PathToLookUp,
   within: CallLimits,
-): Promise<LookupResult> => lookUp(createLists(context), { workspace, path, once: true }, within);
+): Promise<LookupResult> {
+  return (await lookupIn(createLists(context).listLocks({ workspace, filter: { path }, once: true }, within)))(path);
+}
 
 /** Looks paths up in a list. A ServiceError becomes the result for every path. */
 export async function lookupIn(list: Promise<List<KnownLock>>): Promise<(path: LockPath) => LookupResult> {

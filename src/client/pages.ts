@@ -1,4 +1,4 @@
-import { type ResolvedLink, resolveLink } from './endpoints.ts';
+import { resolveLink } from './endpoints.ts';
 import { asObject, isArray, isObject, type Json, nameIn } from './json.ts';
 import { membersOf, notUnderstood, rawMessageOf, unusable } from './refusal.ts';
 import { type CallLimits, type ClientContext, expectSuccess } from './request.ts';
@@ -71,7 +71,7 @@ export async function readPages<Item>(
     if (wrong !== undefined && !isEmptyList(response, name)) throw answered.error({ ...wrong, isRecognized: true });
     const entries = entriesIn(response, name) ?? [];
     const next = nextPage(response, target);
-    const isLoop = next.kind === 'target' && seen.has(next.target);
+    const isLoop = next.target !== undefined && seen.has(next.target);
 
     // A service without support for cursors returns its first page again and again.
     if (isLoop && JSON.stringify(entries) === JSON.stringify(before)) {
@@ -88,12 +88,7 @@ export async function readPages<Item>(
       else items.push(item);
     }
 
-    if (next.kind === 'none') return list(undefined);
-    if (next.kind === 'unnamed') return list('the service has more pages, but does not name the next one');
-    if (next.kind === 'cross-origin') {
-      const reason = `its next page is on another server, ${next.origin}, and the token must not be sent there`;
-      throw answered.error(notUnderstood(response, reason));
-    }
+    if (next.target === undefined) return list(next.reason);
     if (isLoop) return list('the service linked to a page that was already read');
     if (page === maxPages) return list(`it has more than ${maxPages} pages`);
     target = next.target;
@@ -119,20 +114,22 @@ function isEmptyList({ status, body }: ClientResponse, name: string): boolean {
   return rawMessageOf(body.value) === undefined && namesOf(name).some((each) => asObject(body.value)[each] === null);
 }
 
-type NextPage =
-  | { readonly kind: 'none' }
-  | { readonly kind: 'unnamed' }
-  | Exclude<ResolvedLink, { readonly kind: 'not-a-url' }>;
+interface NextPage {
+  readonly target?: string | undefined;
+  /** Why the next page, without a target, is missing; undefined after the last page. */
+  readonly reason?: string;
+}
 
 /** Members that some services put around what belongs to the pages. */
 const wrappers = ['pagination', 'meta', 'links', '_links'];
 
-/** The page after this response. A link to another server is never a target. */
 function nextPage(response: ClientResponse, target: string): NextPage {
-  const atCursor = (cursor: string): NextPage => ({ kind: 'target', target: withCursor(target, cursor) });
+  const atCursor = (cursor: string): NextPage => ({ target: withCursor(target, cursor) });
   const atUrl = (link: string): NextPage => {
     const followed = resolveLink(link, target, response.baseUrl);
-    return followed.kind === 'not-a-url' ? atCursor(link) : followed;
+    if (followed === undefined) return atCursor(link);
+    const reason = `its next page is on another server, ${followed.server}, and the token must not be sent there`;
+    return { target: followed.target, reason: response.sanitizer.line(reason, 300) };
   };
   const linked = parseLinks(headerOf(response, 'link')).get('next');
   if (linked !== undefined) return atUrl(linked);
@@ -145,7 +142,8 @@ function nextPage(response: ClientResponse, target: string): NextPage {
     const text = nameIn(next) ?? nameIn(asObject(next)['href']);
     if (text !== undefined) return looksLikeUrl(text) ? atUrl(text) : atCursor(text);
   }
-  return { kind: places.some(({ has_more }) => has_more === true) ? 'unnamed' : 'none' };
+  const hasMore = places.some(({ has_more }) => has_more === true);
+  return hasMore ? { reason: 'the service has more pages, but does not name the next one' } : {};
 }
 
 /** Finds an array, on its own or in an object under the name of the list or a common name. */

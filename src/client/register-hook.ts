@@ -3,7 +3,6 @@ import { firstName, type JsonObject, nameIn, textsIn } from './json.ts';
 import { expectResource } from './refusal.ts';
 import { type CallLimits, type ClientContext, expectSuccess } from './request.ts';
 import { objectIn } from './response.ts';
-import { plainName } from './sanitizer.ts';
 
 export interface RegisterHookRequest {
   readonly workspace: WorkspaceId;
@@ -24,8 +23,9 @@ export const createRegisterHook =
         target: endpoints.hooks(workspace),
         headers: { 'idempotency-key': crypto.randomUUID() },
         body,
-        secrets: secretsIn(body),
-        expect: expectResource('webhook', isHook),
+        // No error repeats the values of headers either, which may be credentials.
+        secrets: [...textsIn(body.secret), ...textsIn(options['headers'])],
+        expect: expectHook,
         anySuccess: true,
       },
       within,
@@ -34,13 +34,12 @@ export const createRegisterHook =
     const hook = objectIn(response);
     const id = firstName(hook, 'id', 'hook_id');
     return {
-      hook_id: id === undefined ? undefined : plainName(id),
+      hook_id: id && response.sanitizer.line(id, maxIdLength),
       /** A secret that the service generated, and returns only once. It must be masked before any use. */
       madeSecret: body.secret === undefined ? nameIn(hook['secret']) : undefined,
     };
   };
 
-/** The secret and the values of headers, which may be credentials. No error repeats them. */
-const secretsIn = ({ secret, headers }: JsonObject): readonly string[] => [...textsIn(secret), ...textsIn(headers)];
+const maxIdLength = 256;
 
-const isHook = (body: JsonObject): boolean => firstName(body, 'id', 'hook_id', 'url') !== undefined;
+const expectHook = expectResource('webhook', (hook) => firstName(hook, 'id', 'hook_id', 'url') !== undefined);

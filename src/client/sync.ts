@@ -19,11 +19,9 @@ type SyncState = 'running' | 'succeeded' | 'failed';
 export function createSync({ call, endpoints }: ClientContext) {
   function statusTargetIn({ response }: AnsweredCall, from: string): string | undefined {
     const links = [headerOf(response, 'location'), nameIn(objectIn(response)['status_url'])];
-    const resolved = links
-      .filter((link) => link !== undefined)
-      .map((link) => resolveLink(link, from, response.baseUrl));
-    // The token must not be sent to another server.
-    return resolved.find((each) => each.kind === 'target')?.target;
+    return links
+      .map((link) => (link === undefined ? link : resolveLink(link, from, response.baseUrl)?.target))
+      .find((target) => target !== undefined);
   }
 
   return {

@@ -10,9 +10,9 @@ export function joinFirst(texts: readonly string[], max = 5): string {
 export const formatElapsed = (milliseconds: number): string =>
   milliseconds < 10_000 ? `${(milliseconds / 1_000).toFixed(1)} s` : formatSpan(milliseconds / 1_000);
 
-/** "14:05 UTC (in 12 min)"; without `now`, only the time, as clockTime() formats it. */
-export const formatTime = (time: number, now?: number): string =>
-  now === undefined ? clockTime(time) : `${clockTime(time, now)} (${formatRelativeTime(time, now)})`;
+/** "14:05 UTC (in 12 min)". */
+export const formatTime = (time: number, now: number): string =>
+  `${clockTime(time, now)} (${formatRelativeTime(time, now)})`;
 
 /** "2026-03-01 14:05 UTC"; empty if unknown. */
 export function timeCell(time: string | null | undefined): string {

@@ -1,7 +1,7 @@
 import type { KnownLock } from '../client/known-lock.ts';
 import type { Conflict } from '../client/post-lock.ts';
 import { responseClockMs } from '../client/time.ts';
-import { formatNumber, formatTime, pluralize, runName } from '../interface/format.ts';
+import { formatNumber, formatTime, pluralize } from '../interface/format.ts';
 import type { LeaseIntent, Loss } from './ledger/entry.ts';
 import type { OurLock } from './ownership.ts';
 
@@ -95,27 +95,23 @@ export const unansweredText = ({ path, ttl, at }: Pick<LeaseIntent, 'path' | 'tt
 
 /**
  * "Content/Hero.uasset is held by ada until 14:05 UTC (in 12 min), locked in https://…/runs/1, since 13:05 UTC (48 min
- * ago), with the note "new armor"". Without `now`, as in a summary, times are absolute and the run is shown by name.
+ * ago), with the note "new armor"".
  */
-export const heldText = (path: string, holder: KnownLock | undefined, now?: number): string =>
+export const heldText = (path: string, holder: KnownLock | undefined, now: number): string =>
   `${path} is held${holder === undefined ? '' : holderText(holder, now)}`;
 
 type Holder = Partial<Pick<KnownLock, 'owner' | 'origin' | 'acquired_at' | 'expires_at' | 'note'>>;
 
-function holderText({ owner, origin, acquired_at, expires_at, note }: Holder, now: number | undefined): string {
+function holderText({ owner, origin, acquired_at, expires_at, note }: Holder, now: number): string {
   const [start, end] = [Date.parse(acquired_at ?? ''), Date.parse(expires_at ?? '')];
   const parts: string[] = [];
   if (owner !== undefined) parts.push(` by ${owner}`);
   if (!Number.isNaN(end)) parts.push(` until ${formatTime(end, now)}`);
-  if (origin !== undefined) {
-    const name = now === undefined ? runName(origin) : undefined;
-    parts.push(`, locked in ${name ?? origin}`);
-  }
+  if (origin !== undefined) parts.push(`, locked in ${origin}`);
   if (!Number.isNaN(start)) parts.push(`, since ${pastMoment(start, now)}`);
   if (note !== undefined) parts.push(`, with the note "${note}"`);
   return parts.join('');
 }
 
 /** Formats a time in the past: "14:05 UTC (3 min ago)". */
-export const pastMoment = (time: number, now?: number): string =>
-  formatTime(time, now === undefined ? now : Math.max(now, time + 1));
+export const pastMoment = (time: number, now: number): string => formatTime(time, Math.max(now, time + 1));

@@ -227,7 +227,7 @@ async function releaseOnce(
 ): Promise<ReleaseResult> {
   const { workspace, grant, mayBeReleased, force } = lock;
   const { path } = grant;
-  const look = () => lookUp(client, { workspace, path }, within);
+  const look = async () => (await lookUp(client, workspace, [path], within))(path);
   const found = lock.found ?? (await look());
   const isUnreadableList = lock.found === undefined && found.kind === 'failed' && isUnreadable(found.error);
   if (found.kind === 'failed' && !isUnreadableList) return { ...found, mayBeDone: false };

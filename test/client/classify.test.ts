@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { classifyResponse } from '../../src/client/classify.ts';
+import { classifyResponse, noMarks } from '../../src/client/classify.ts';
 import type { JsonObject } from '../../src/client/json.ts';
-import { noMarks } from '../../src/client/marks.ts';
 import { createSanitizer } from '../../src/client/sanitizer.ts';
 import { problemTypePrefix } from '../../src/interface/problem.ts';
 

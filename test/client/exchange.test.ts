@@ -15,7 +15,7 @@ import { errorOf, game, hero, realTime, start, testClient, ttl } from './test-cl
 const list = json(200, { workspaces: ['game'] });
 const unauthorized = problem(401, { title: 'Unauthorized' }, { 'www-authenticate': 'Bearer' });
 
-const messages = { unanswered: 'Nobody knows you.', unsupported: 'Give a token.', untrusted: 'Ask for a rule.' };
+const audience = 'https://assets.example.com';
 
 /** Answers exchanges with the first argument, or each with a new token, and other requests with the second one. */
 async function exchangingClient(
@@ -39,7 +39,7 @@ async function exchangingClient(
   const masked: string[] = [];
   const open = async (context: ExchangeContext) =>
     createTokenSource({
-      ...{ ...context, messages },
+      ...{ ...context, audience },
       onToken: (token) => masked.push(token),
       issueIdentityToken:
         issueIdentityToken ??
@@ -188,10 +188,25 @@ describe('an exchange', () => {
   const elsewhere = nothing(308, { location: 'https://elsewhere.example/token?a=b' });
 
   test.each<[string, Answer, string, number]>([
-    ['rejected', refusal, 'invalid_request: No trust rule for ***. Ask for a rule (POST /v1/token: 400 ', 1],
-    ['not supported', problem(404, { title: 'Not Found' }), 'does not support OIDC token exchange. Give a token (', 1],
-    ['rejected for lack of a token', unauthorized, 'does not support OIDC token exchange. Give a token (', 1],
-    ['answered by a gateway', json(404, { message: 'no Route' }), 'does not support OIDC token exchange: Give a ', 5],
+    [
+      'rejected',
+      refusal,
+      'No trust rule for ***. The audience of the identity token is https://assets.example.com; it must be ',
+      1,
+    ],
+    [
+      'not supported',
+      problem(404, { title: 'Not Found' }),
+      'does not support OIDC token exchange. Set WORKSPACE_TOKEN to an API token, from a secret (',
+      1,
+    ],
+    [
+      'rejected for lack of a token',
+      unauthorized,
+      'does not support OIDC token exchange. Set WORKSPACE_TOKEN to an API token, from a secret (',
+      1,
+    ],
+    ['answered by a gateway', json(404, { message: 'no Route' }), 'does not support OIDC token exchange: Set ', 5],
     ['refused', elsewhere, 'The service redirects to https://elsewhere.example/token. Redirects are not ', 1],
     ['answered with something else', raw(200, jwt), noToken, 5],
     ['answered with a token that is not valid in a header', json(200, { access_token: `${jwt}\r\nx: y` }), noToken, 5],
@@ -239,7 +254,7 @@ test.each([json(403, { message: 'Forbidden' }), json(404, { message: 'Not Found'
     const identity = { requestUrl: new URL('/oidc', issuer.baseUrl).href, requestToken: 'runner-token', audience: 'a' };
     const open = async (context: ExchangeContext) =>
       createTokenSource({
-        ...{ ...context, messages, onToken: () => undefined },
+        ...{ ...context, audience, onToken: () => undefined },
         issueIdentityToken: openIssuer(identity, context, () => undefined),
       });
     const marks = { read: () => true, write: () => undefined };

@@ -10,12 +10,8 @@ import { isGone } from '../renewal/processes.ts';
 import type { Context } from '../step/context.ts';
 
 /** The locks that the job holds in a workspace now, without those that a parallel step is still acquiring. */
-export function jobLocksIn({ ledger, connection }: Context, workspace: WorkspaceId) {
-  const jobLocks = readJobLocks(ledger, connection.baseUrl, workspace, (main) => !isGone(main));
-  const gap = `Part of the ledger in ${ledger.file} cannot be read, so this job may have more locks. Name them with \`locks\` or \`locks-file\`.`;
-  /** `gap` is the reason why there may be more. */
-  return { ...jobLocks, gap: jobLocks.damaged ? gap : undefined };
-}
+export const jobLocksIn = ({ ledger, connection }: Context, workspace: WorkspaceId) =>
+  readJobLocks(ledger, connection.baseUrl, workspace, (main) => !isGone(main));
 
 /** What the service says about one of our locks. */
 export interface LookedUp {

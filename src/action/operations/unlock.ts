@@ -1,10 +1,9 @@
 import { inParallel } from '../../client/in-parallel.ts';
 import type { KnownLock } from '../../client/known-lock.ts';
-import { isUnreadable, type LookupResult, listOnPaths, lookupIn } from '../../client/lists.ts';
+import { isUnreadable, type LookupResult, lookUp } from '../../client/lists.ts';
 import { type ServiceError, withRequest } from '../../client/service-error.ts';
 import { pluralize } from '../../interface/format.ts';
 import { byPath, type LockPath } from '../../interface/lock-path.ts';
-import type { JobLocks } from '../../locks/ledger/history.ts';
 import { heldText, lossText } from '../../locks/messages.ts';
 import type { OurLock } from '../../locks/ownership.ts';
 import { endWholeLease, type ReleaseResult, releaseTarget } from '../../locks/release.ts';
@@ -49,7 +48,6 @@ async function releaseTargets(
   const { client, connection, runner } = context;
   const service = connection.baseUrl;
   const within = defaultLimits(context);
-  const lookUp = (paths: readonly LockPath[]) => lookupIn(listOnPaths(client, workspace, paths, within));
 
   async function release(own: OurLock, isNamed: boolean, found?: Found): Promise<PathResult> {
     const result = await releaseTarget(context, { service, workspace, ...own, found, force }, within);
@@ -71,7 +69,7 @@ async function releaseTargets(
     const together = find(path);
     // The list of many paths may be incomplete. The lock may then be of another run.
     const isLeftOut = together.kind === 'unknown' && others.length > 1 && !isForeign;
-    const one = isLeftOut ? (await lookUp([path]))(path) : together;
+    const one = isLeftOut ? (await lookUp(client, workspace, [path], within))(path) : together;
     const now = client.serverNow();
     if (one.kind === 'locked' && !force && (isForeign || isOfAnotherRun(one.lock, runner.origin))) {
       return heldResult(path, one.lock, isNamed, now);
@@ -96,7 +94,8 @@ async function releaseTargets(
   const ours = targets.flatMap(({ own, isNamed }) => (own ? { own, isNamed } : []));
   await inParallel([...Map.groupBy(ours, ({ own }) => own.grant.lock.lease)], (group) => releaseOwn(...group));
   const others = targets.filter(({ own }) => own === undefined);
-  const find = await lookUp(others.map(({ path }) => path));
+  const paths = others.map(({ path }) => path);
+  const find = await lookUp(client, workspace, paths, within);
   await inParallel(others, async (target) => void results.push(await releaseFound(target)));
   return results.filter((result) => result !== undefined).sort(byPath);
 }
@@ -123,7 +122,7 @@ interface UnlockTarget {
 async function unlockTargets(
   context: Context,
   { selection, workspace, force }: TaskOf<'unlock'>,
-  jobLocks: ReturnType<typeof jobLocksIn>,
+  jobLocks: JobLocks,
 ): Promise<readonly UnlockTarget[]> {
   const { held, planned, gap, hasEnded } = jobLocks;
   if (selection.kind === 'paths') {
@@ -150,12 +149,11 @@ async function unlockTargets(
   return [...held.keys()].map((path) => resolveFromLedger(path, false, jobLocks));
 }
 
+type JobLocks = ReturnType<typeof jobLocksIn>;
+
 /** What the path stands for, according to the ledger. */
-export function resolveFromLedger(
-  path: LockPath,
-  isNamed: boolean,
-  { held, planned, damaged }: JobLocks,
-): UnlockTarget {
+export function resolveFromLedger(path: LockPath, isNamed: boolean, { held, planned, gap }: JobLocks): UnlockTarget {
+  const damaged = gap !== undefined;
   const lock = held.get(path);
   if (lock !== undefined) return { path, own: { ...lock, mayBeReleased: lock.mayBeReleased || damaged }, isNamed };
   const isForeign = !isNamed || planned.has(path);

@@ -91,11 +91,7 @@ async function openJobTokens(identity: IdentityRequest, exchange: ExchangeContex
     ...exchange,
     issueIdentityToken: openIssuer(identity, exchange, mask),
     onToken: mask,
-    messages: {
-      unanswered: 'GitHub issued no identity token for this job, so the service cannot authenticate it.',
-      unsupported: 'Set the input `token` to an API token, from a secret.',
-      untrusted: `The audience of the identity token is ${identity.audience}; it must be the origin of the service's public URL.`,
-    },
+    audience: identity.audience,
   });
 }
 

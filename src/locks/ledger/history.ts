@@ -33,8 +33,6 @@ export function readLockWorkspaces(ledger: Ledger, named: readonly NamedLock[] =
     .map(({ service, workspace }) => ({ service, workspace }));
 }
 
-export type JobLocks = ReturnType<typeof readJobLocks>;
-
 /**
  * The locks of a job in one workspace, from its ledger. Steps of a job may run at the same time: what one of them was
  * granted counts once it has all its locks, or has ended.
@@ -63,8 +61,10 @@ export function readJobLocks(
       (endedAt.get(lock.path) ?? []).some(({ grant }) => isSameLock(grant.lock, lock) ?? !byPath.has(lock.path)),
     /** All paths that the steps of the job planned to lock. */
     planned: new Set(entries.flatMap((entry) => (entry.kind === 'plan' && isHere(entry) ? entry.paths : []))),
-    /** Some of the ledger could not be read. */
-    damaged: problem !== undefined,
+    /** The reason why there may be more. */
+    gap:
+      problem &&
+      `Part of the ledger in ${ledger.file} cannot be read, so this job may have more locks. Name them with \`locks\` or \`locks-file\`.`,
   };
 }
 

@@ -1,9 +1,12 @@
 import { describe, expect, test } from 'vitest';
+import type { jobLocksIn } from '../../../src/action/operations/job-locks.ts';
 import { resolveFromLedger, unlockResult } from '../../../src/action/operations/unlock.ts';
-import type { JobLocks } from '../../../src/locks/ledger/history.ts';
+
 import type { ReleaseResult } from '../../../src/locks/release.ts';
 import { hero as path } from '../../client/test-client.ts';
 import { grantOf, start } from '../../locks/samples.ts';
+
+type JobLocks = ReturnType<typeof jobLocksIn>;
 
 describe('the target of an unlocked path', () => {
   const grant = grantOf(path);
@@ -11,7 +14,7 @@ describe('the target of an unlocked path', () => {
     held: new Map(),
     hasEnded: () => false,
     planned: new Set(),
-    damaged: false,
+    gap: undefined,
   };
   const holding = (mayBeReleased: boolean): JobLocks => ({
     ...empty,
@@ -23,7 +26,7 @@ describe('the target of an unlocked path', () => {
     const target = (mayBeReleased: boolean) => ({ path, own: { grant, mayBeReleased }, isNamed });
     expect(resolveFromLedger(path, isNamed, holding(false))).toEqual(target(false));
     expect(resolveFromLedger(path, isNamed, holding(true))).toEqual(target(true));
-    expect(resolveFromLedger(path, isNamed, { ...holding(false), damaged: true })).toEqual(target(true));
+    expect(resolveFromLedger(path, isNamed, { ...holding(false), gap: 'A part is missing.' })).toEqual(target(true));
   });
 
   test.each<[string, isNamed: boolean, JobLocks, object]>([
@@ -31,7 +34,7 @@ describe('the target of an unlocked path', () => {
     [
       'is nothing to release if only a pattern matches the path and the ledger is damaged',
       false,
-      { ...empty, damaged: true },
+      { ...empty, gap: 'A part is missing.' },
       { path, isForeign: true },
     ],
     [
@@ -44,7 +47,7 @@ describe('the target of an unlocked path', () => {
     [
       'may be the lock of someone else if it may be missing from a damaged ledger',
       true,
-      { ...empty, damaged: true },
+      { ...empty, gap: 'A part is missing.' },
       { path, isForeign: true, mayBeOurs: true },
     ],
   ])('%s', (_, isNamed, jobLocks, target) => {

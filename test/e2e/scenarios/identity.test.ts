@@ -175,7 +175,7 @@ describe('a job without a token', () => {
       const { proxy, job } = await openJobWithIdentity();
       const result = await job.run({ with: { ...listing.with, retries: '1', audience } });
       expect(errorsOf(result)).toEqual([
-        expect.stringMatching(/^GitHub issued no identity token for this job, .* No\. Run the job again \(GET /),
+        expect.stringMatching(/^There is no identity token for this job\. No\. Run the job again \(GET /),
       ]);
       expect(proxy.passed).toEqual([]);
     } finally {

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { type CallOptions, createCall } from '../../../src/client/call.ts';
+import { createMarks } from '../../../src/client/classify.ts';
 import { type Client, createClient } from '../../../src/client/client.ts';
 import { createEndpoints } from '../../../src/client/endpoints.ts';
 import { createLists } from '../../../src/client/lists.ts';
-import { createMarks } from '../../../src/client/marks.ts';
 import { createAcquireLock, createRenewLock } from '../../../src/client/post-lock.ts';
 import { createReleaseLock } from '../../../src/client/release-lock.ts';
 import type { RawResponse } from '../../../src/client/response.ts';
