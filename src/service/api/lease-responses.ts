@@ -4,6 +4,7 @@ import type { Resource } from '../contract/schemas.ts';
 import { type LockRow, toLock } from '../locks/find.ts';
 import type { KnownLease, LeaseDecision } from '../locks/leases.ts';
 import type { Blocked } from '../locks/take.ts';
+import type { Waited } from '../locks/wait-terms.ts';
 import { findPools } from '../pools/pools.ts';
 import { mapInSlices } from '../runtime/map-in-slices.ts';
 import type { Storage } from '../storage/storage.ts';
@@ -15,7 +16,7 @@ export async function putLeaseResponse(
   storage: Storage,
   id: string,
   branch: string | undefined,
-  decision: LeaseDecision,
+  decision: Waited<LeaseDecision>,
 ): Promise<ApiResponse> {
   switch (decision.kind) {
     case 'granted': {

@@ -11,7 +11,7 @@ import { emptyResponse, invalid, jsonApiResponse, maxErrors } from '../contract/
 import type { Resource } from '../contract/schemas.ts';
 import type { Environment } from '../http/context.ts';
 import { findLease } from '../locks/lease-store.ts';
-import type { LeaseRequest } from '../locks/leases.ts';
+import { type LeaseRequest, readLease } from '../locks/leases.ts';
 import { poolWithName } from '../pools/pools.ts';
 import { mapInSlices } from '../runtime/map-in-slices.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
@@ -85,7 +85,7 @@ export function addLeaseRoutes(api: Api, parts: ApiParts): void {
         compare: (paths) => parts.compare({ workspace, branch, paths }),
       };
       return waitWith(c, storage, async (options) =>
-        putLeaseResponse(storage, id, branch, await locks.leases.put(request, options)),
+        putLeaseResponse(storage, id, branch, await locks.acquireLease(request, options)),
       );
     },
   });
@@ -100,7 +100,7 @@ export function addLeaseRoutes(api: Api, parts: ApiParts): void {
     responses: { 200: jsonResponse('The lease.', z.union([leaseSchema, waitingLeaseSchema])) },
     async handle({ c, workspace }) {
       const id = leaseIdOf(c);
-      const found = await locks.leases.find({ workspace: workspace.id, id }, bearerOf(c));
+      const found = await readLease(storage.read, { workspace: workspace.id, id }, bearerOf(c));
       if (found.kind === 'granted') return leaseResponse(storage, found);
       return jsonApiResponse(200, waitingLease(id, found.paths, found.queue));
     },
@@ -117,7 +117,7 @@ export function addLeaseRoutes(api: Api, parts: ApiParts): void {
     responses: { 200: jsonResponse('They end at the same time.', renewalSchema) },
     async handle({ c, workspace, body }) {
       const key = { workspace: workspace.id, id: leaseIdOf(c) };
-      const { expiresAt, lost } = await locks.leases.renew(key, bearerOf(c), milliseconds(body.ttl));
+      const { expiresAt, lost } = await locks.renewLease(key, bearerOf(c), milliseconds(body.ttl));
       const renewed: Resource<typeof renewalSchema> = { expires_at: asTimestamp(expiresAt), lost: [...lost] };
       return jsonApiResponse(200, renewed);
     },
@@ -140,7 +140,7 @@ export function addLeaseRoutes(api: Api, parts: ApiParts): void {
     async handle({ c, workspace }) {
       const key = { workspace: workspace.id, id: leaseIdOf(c) };
       const bearer = bearerOf(c);
-      const ending = await locks.leases.end(key, bearer, () => admitToken(c, parts, bearer));
+      const ending = await locks.endLease(key, bearer, () => admitToken(c, parts, bearer));
       if (ending === undefined) return emptyResponse(204);
       const ended: Resource<typeof endSchema> = { released: ending.released, lost: ending.lost };
       return jsonApiResponse(200, ended);

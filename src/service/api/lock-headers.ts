@@ -5,8 +5,7 @@ import { authenticateRequest } from '../access/access.ts';
 import { describedBranch } from '../contract/request-fields.ts';
 import { type ApiResponse, invalid, Refusal } from '../contract/response.ts';
 import { clientIsGone, disconnection, type Environment } from '../http/context.ts';
-import { defaultUrgency, maxWaitSeconds, placeKeptMs, urgencyMs } from '../locks/wait-terms.ts';
-import type { WaitOptions } from '../locks/waiting-requests.ts';
+import { defaultUrgency, maxWaitSeconds, placeKeptMs, urgencyMs, type WaitOptions } from '../locks/wait-terms.ts';
 import type { Storage } from '../storage/storage.ts';
 
 /** Longer values of Prefer are ignored, like invalid and unknown preferences (RFC 7240, section 2). */

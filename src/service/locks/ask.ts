@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { type LockPath, pathKeptMinutes } from '../../interface/lock-path.ts';
 import { Refusal } from '../contract/response.ts';
 import { grants } from '../contract/scopes.ts';
-import type { Database, Storage } from '../storage/storage.ts';
+import type { Database } from '../storage/storage.ts';
 import { now } from '../storage/timestamp.ts';
 import { type Bearer, findToken, maySee } from '../tokens/tokens.ts';
 import { isOwnLock } from './change-lock.ts';
@@ -10,7 +10,6 @@ import { findLocks } from './find.ts';
 import { isFree, keptFor } from './next-in-line.ts';
 import { listQueue, type QueuedRequest, withoutWaitId } from './queue.ts';
 import { defaultUrgency, waitIds } from './wait-terms.ts';
-import type { OnChange } from './waiting-requests.ts';
 import { joinLine, removeWaits, type WaitRequest } from './waits.ts';
 
 /**
@@ -22,57 +21,19 @@ const askKeptMs = 7 * 24 * 60 * 60_000;
 
 const pathKeptMs = pathKeptMinutes * 60_000;
 
-interface AskRequest {
+export interface AskRequest {
   readonly workspace: string;
   readonly path: LockPath;
   readonly bearer: Bearer;
   readonly note: string | null;
 }
 
-interface AskingOptions {
-  readonly storage: Pick<Storage, 'commit' | 'read'>;
-  readonly onChange: OnChange;
-  readonly onError: (error: unknown) => void;
-}
-
-export function createAsking({ storage, onChange, onError }: AskingOptions) {
-  return {
-    /** Returns the request in line. Asking again changes the note, and keeps the place. */
-    async askFor(request: AskRequest): Promise<Omit<QueuedRequest, 'waitId'>> {
-      const { workspace, path, bearer } = request;
-      if (bearer.run !== undefined)
-        throw refused('The token of a job cannot ask for a lock. Wait for the lock instead.');
-      const asked = await storage.commit({ workspace }, (db) => ask(db, request));
-      onChange(workspace, [path]);
-      return asked;
-    },
-    /** False if the person has not asked. */
-    async withdraw({ workspace, path, bearer }: Omit<AskRequest, 'note'>): Promise<boolean> {
-      const id = waitIds.ofPerson(bearer.id, { workspace, path });
-      const removed = await storage.commit({ workspace }, (db) => removeWaits(db, [{ id }]));
-      if (removed.length > 0) onChange(workspace, [path]);
-      return removed.length > 0;
-    },
-    /** Called periodically: tells people whose turn it is, and keeps the paths for them. */
-    async tellPeople(): Promise<void> {
-      const waiting = await untold(storage.read).execute();
-      const kept = await keptFor(storage.read, waiting);
-      for (const wait of waiting.filter(({ id }, index) => kept[index]?.id === id)) {
-        try {
-          await storage.commit(wait, (db) => tell(db, wait.id));
-          onChange(wait.workspace, [wait.path]);
-        } catch (error) {
-          onError(error);
-        }
-      }
-    },
-  };
-}
-
-async function ask(
+/** Returns the request in line. Asking again changes the note, and keeps the place. */
+export async function ask(
   db: Database,
   { workspace, path, bearer, note }: AskRequest,
 ): Promise<Omit<QueuedRequest, 'waitId'>> {
+  if (bearer.run !== undefined) throw refused('The token of a job cannot ask for a lock. Wait for the lock instead.');
   const key = { workspace, path };
   const id = waitIds.ofPerson(bearer.id, key);
   const [held] = await findLocks(db, [key]);
@@ -104,8 +65,19 @@ async function ask(
 
 const refused = (detail: string): Refusal => new Refusal('invalid-request', detail);
 
-/** In a transaction, because meanwhile the person may withdraw, others may lock the path, or another instance may tell. */
-async function tell(db: Database, id: string): Promise<void> {
+/** False if the person has not asked. */
+export const withdraw = async (db: Database, { bearer, ...key }: Omit<AskRequest, 'note'>): Promise<boolean> =>
+  (await removeWaits(db, [{ id: waitIds.ofPerson(bearer.id, key) }])).length > 0;
+
+/** The people who are next in line for paths that are free. */
+export async function peopleInTurn(read: Database) {
+  const waiting = await untold(read).execute();
+  const kept = await keptFor(read, waiting);
+  return waiting.filter(({ id }, index) => kept[index]?.id === id);
+}
+
+/** Keeps the path for the person. In a transaction, because meanwhile the person may withdraw, others may lock the path, or another instance may tell. */
+export async function tell(db: Database, id: string): Promise<void> {
   const wait = await untold(db).where('waits.id', '=', id).executeTakeFirst();
   const [next] = wait === undefined ? [] : await keptFor(db, [wait]);
   if (wait === undefined || next?.id !== id) return;

@@ -22,8 +22,7 @@ import type { LockQuota } from './lock-quota.ts';
 import { placeInLine } from './queue.ts';
 import { type LockRequest, sharedIdOf } from './store-locks.ts';
 import { blockedNow, type TakeDecision, take } from './take.ts';
-import { waitIds } from './wait-terms.ts';
-import type { OnChange, Place, Waited, WaitInLine, WaitOptions } from './waiting-requests.ts';
+import { type Place, waitIds } from './wait-terms.ts';
 import { findWait, keysOfWait, removeWaits } from './waits.ts';
 
 /** Leases: sets of locks that are taken, renewed and released as one. */
@@ -50,139 +49,123 @@ export interface KnownLease {
 
 type Ungranted = Exclude<TakeDecision, { readonly kind: 'granted' }>;
 
-export type LeaseDecision = Waited<{ readonly comparison: Compared } & (KnownLease | Ungranted)>;
+export type LeaseDecision = { readonly comparison: Compared } & (KnownLease | Ungranted);
 
-interface LeasesOptions {
-  readonly quota: LockQuota;
-  readonly storage: Pick<Storage, 'commit' | 'read'>;
-  readonly line: WaitInLine;
-  readonly onChange: OnChange;
+/**
+ * The lease, granted now or before. One that must wait is in line afterwards, if its request has a place. Throws if the
+ * lease has ended.
+ */
+export async function takeLease(
+  { read, commit }: Pick<Storage, 'read' | 'commit'>,
+  request: LeaseRequest,
+  place: Place | undefined,
+  quota: LockQuota,
+): Promise<LeaseDecision> {
+  const before = await known(read, request);
+  // The paths of a pool may have changed since then. Only paths that were parsed are locked.
+  const held = before?.locks.map(({ path }) => path as LockPath);
+  const comparison = await request.compare(held ?? (await request.readPaths(read)));
+  const decide = async (db: Database) => (await known(db, request)) ?? takeNew(db, request, comparison, place, quota);
+  return { ...(before ?? (await commit(request, decide))), comparison };
 }
 
-export function createLeases({ storage, quota, line, onChange }: LeasesOptions) {
-  async function stateOf(db: Database, row: LeaseRow): Promise<KnownLease> {
-    const at = await timeOf(db);
-    const locks = await heldLocks(db, row, at);
-    const lost = await lostLocks(db, row, at);
-    // One of them may have ended since it was read.
-    const held = new Set(locks.map(({ id }) => id));
-    return { kind: 'granted', isNew: false, row, locks, lost: lost.filter(({ id }) => !held.has(id)) };
+/** A lease that was granted before. Throws if it has ended. */
+async function known(db: Database, request: LeaseRequest): Promise<KnownLease | undefined> {
+  const { id, bearer, fingerprint } = request;
+  const { row, found } = await findLeaseOrWait(db, request, bearer);
+  // Without a fingerprint, it was ended before this request arrived.
+  if ((found?.fingerprint ?? fingerprint) !== fingerprint) {
+    const detail = `The lease ${id} was requested with another body. Use a new id for each lease.`;
+    throw new Refusal('lease-reused', detail);
   }
+  const state = row && (await stateOf(db, row));
+  if (state?.locks.length === 0) throw leaseEnded(id, state.lost);
+  return state;
+}
 
-  /** A lease that was granted before. Throws if it has ended. */
-  async function known(db: Database, request: LeaseRequest): Promise<KnownLease | undefined> {
-    const { id, bearer, fingerprint } = request;
-    const { row, found } = await findLeaseOrWait(db, request, bearer);
-    // Without a fingerprint, it was ended before this request arrived.
-    if ((found?.fingerprint ?? fingerprint) !== fingerprint) {
-      const detail = `The lease ${id} was requested with another body. Use a new id for each lease.`;
-      throw new Refusal('lease-reused', detail);
-    }
-    const state = row && (await stateOf(db, row));
-    if (state?.locks.length === 0) throw leaseEnded(id, state.lost);
-    return state;
+async function stateOf(db: Database, row: LeaseRow): Promise<KnownLease> {
+  const at = await timeOf(db);
+  const locks = await heldLocks(db, row, at);
+  const lost = await lostLocks(db, row, at);
+  // One of them may have ended since it was read.
+  const held = new Set(locks.map(({ id }) => id));
+  return { kind: 'granted', isNew: false, row, locks, lost: lost.filter(({ id }) => !held.has(id)) };
+}
+
+async function takeNew(
+  db: Database,
+  { readPaths, compare: _, id: lease, count, ...request }: LeaseRequest,
+  comparison: Compared,
+  place: Place | undefined,
+  quota: LockQuota,
+): Promise<KnownLease | Ungranted> {
+  const { workspace, bearer, fingerprint, pool = null } = request;
+  const keys = (await readPaths(db)).map((path) => ({ workspace, path }));
+  const wanted = count ?? keys.length;
+  if (keys.length < wanted) {
+    throw invalid({ pointer: '#/count', detail: `It must be at most ${keys.length}, the number of paths.` });
   }
-
-  /** Decides a lease that has not been granted. One that has a place is in line afterwards, if it must wait. */
-  async function takeLease(
-    db: Database,
-    { readPaths, compare: _, id: lease, count, ...request }: LeaseRequest,
-    comparison: Compared,
-    place: Place | undefined,
-  ): Promise<KnownLease | Ungranted> {
-    const { workspace, bearer, fingerprint, pool = null } = request;
-    const keys = (await readPaths(db)).map((path) => ({ workspace, path }));
-    const wanted = count ?? keys.length;
-    if (keys.length < wanted) {
-      throw invalid({ pointer: '#/count', detail: `It must be at most ${keys.length}, the number of paths.` });
-    }
-    const waitId = waitIds.ofLease({ workspace, id: lease });
-    const [decision] = await take(db, [{ ...request, lease, keys, wanted, waitId, place, comparison }], quota);
-    if (decision === undefined) throw new Error('The request was not decided.');
-    if (decision.kind !== 'granted') return decision;
-    const { locks } = decision;
-    const [{ id, expires_at } = { id: '', expires_at: Number.NaN }] = locks;
-    const row: LeaseRow = {
-      workspace_id: workspace,
-      id: lease,
-      owner: bearer.owner,
-      fingerprint,
-      pool,
-      lock_ids: sharedIdOf(id),
-      state: 'held',
-      expires_at,
-    };
-    await storeLease(db, row);
-    return { kind: 'granted', isNew: true, row, locks, lost: [] };
-  }
-
-  async function attempt(request: LeaseRequest, place: Place | undefined) {
-    const before = await known(storage.read, request);
-    // The paths of a pool may have changed since then. Only paths that were parsed are locked.
-    const held = before?.locks.map(({ path }) => path as LockPath);
-    const comparison = await request.compare(held ?? (await request.readPaths(storage.read)));
-    const decide = async (db: Database) => (await known(db, request)) ?? takeLease(db, request, comparison, place);
-    const decided = before ?? (await storage.commit(request, decide));
-    if (decided.kind === 'granted' && decided.isNew) onChange(request.workspace, pathsOf(decided.locks));
-    return { ...decided, comparison };
-  }
-
-  return {
-    async put(request: LeaseRequest, waitOptions: WaitOptions | undefined): Promise<LeaseDecision> {
-      const { workspace, bearer } = request;
-      const client = { id: waitIds.ofLease(request), workspace, owner: bearer.owner };
-      return line.acquire(client, waitOptions, (place) => attempt(request, place));
-    },
-    async find(key: LeaseKey, bearer: Bearer) {
-      const { row, wait } = await findLeaseOrWait(storage.read, key, bearer);
-      if (row !== undefined && row.fingerprint !== null) return stateOf(storage.read, row);
-      if (wait === undefined) throw noSuchLease(key.id);
-      const { id: waitId, wanted } = wait;
-      const keys = await keysOfWait(storage.read, waitId);
-      const blocked = await blockedNow(storage.read, { keys, wanted, waitId, bearer });
-      return { ...blocked, queue: await placeInLine(storage, waitId) };
-    },
-    async renew(key: LeaseKey, bearer: Bearer, ttlMs: number) {
-      const renewal = await storage.commit(key, async (db) => {
-        const { row } = await findLeaseOrWait(db, key, bearer);
-        if (row === undefined) throw noSuchLease(key.id);
-        const at = await timeOf(db);
-        const held = await renewHeld(db, row, at, ttlMs);
-        const lost = await lostLocks(db, row, at);
-        if (held.length === 0) throw leaseEnded(key.id, lost);
-        return { expiresAt: at + ttlMs, held, lost };
-      });
-      // A renewal may also shorten locks.
-      onChange(key.workspace, renewal.held);
-      return renewal;
-    },
-    /**
-     * Ends the lease for good, even one that was never requested (then the result is undefined): a request that arrives
-     * later takes nothing. `onUnknown` is called before an id that nobody has requested is stored, and may throw.
-     */
-    async end(key: LeaseKey, bearer: Bearer, onUnknown: () => void = () => undefined) {
-      const ending = await storage.commit(key, async (db) => {
-        const { row, wait, found } = await findLeaseOrWait(db, key, bearer);
-        if (found === undefined) onUnknown();
-        const at = await timeOf(db);
-        if (row?.state !== 'ended') {
-          const requested = { owner: bearer.owner, fingerprint: found?.fingerprint ?? null, pool: null, lock_ids: '' };
-          const ended = { workspace_id: key.workspace, id: key.id, ...requested, ...row };
-          await storeLease(db, { ...ended, state: 'ended', expires_at: at });
-        }
-        if (wait !== undefined) {
-          await removeWaits(db, [wait]);
-          return { released: [], lost: [], changed: [] };
-        }
-        if (row === undefined || row.fingerprint === null) return undefined;
-        const isEnded = row.state === 'ended';
-        const released = isEnded ? await releasedPaths(db, row) : await releaseHeld(db, row, at, bearer.owner);
-        return { released, lost: await lostLocks(db, row, at), changed: isEnded ? [] : released };
-      });
-      if (ending !== undefined) onChange(key.workspace, ending.changed);
-      return ending;
-    },
+  const waitId = waitIds.ofLease({ workspace, id: lease });
+  const [decision] = await take(db, [{ ...request, lease, keys, wanted, waitId, place, comparison }], quota);
+  if (decision === undefined) throw new Error('The request was not decided.');
+  if (decision.kind !== 'granted') return decision;
+  const { locks } = decision;
+  const [{ id, expires_at } = { id: '', expires_at: Number.NaN }] = locks;
+  const row: LeaseRow = {
+    workspace_id: workspace,
+    id: lease,
+    owner: bearer.owner,
+    fingerprint,
+    pool,
+    lock_ids: sharedIdOf(id),
+    state: 'held',
+    expires_at,
   };
+  await storeLease(db, row);
+  return { kind: 'granted', isNew: true, row, locks, lost: [] };
+}
+
+export async function readLease(read: Database, key: LeaseKey, bearer: Bearer) {
+  const { row, wait } = await findLeaseOrWait(read, key, bearer);
+  if (row !== undefined && row.fingerprint !== null) return stateOf(read, row);
+  if (wait === undefined) throw noSuchLease(key.id);
+  const { id: waitId, wanted } = wait;
+  const keys = await keysOfWait(read, waitId);
+  const blocked = await blockedNow(read, { keys, wanted, waitId, bearer });
+  return { ...blocked, queue: await placeInLine(read, waitId) };
+}
+
+export async function renewLease(db: Database, key: LeaseKey, bearer: Bearer, ttlMs: number) {
+  const { row } = await findLeaseOrWait(db, key, bearer);
+  if (row === undefined) throw noSuchLease(key.id);
+  const at = await timeOf(db);
+  const held = await renewHeld(db, row, at, ttlMs);
+  const lost = await lostLocks(db, row, at);
+  if (held.length === 0) throw leaseEnded(key.id, lost);
+  return { expiresAt: at + ttlMs, held, lost };
+}
+
+/**
+ * Ends the lease for good, even one that was never requested (then the result is undefined): a request that arrives
+ * later takes nothing. `onUnknown` is called before an id that nobody has requested is stored, and may throw.
+ */
+export async function endLease(db: Database, key: LeaseKey, bearer: Bearer, onUnknown: () => void) {
+  const { row, wait, found } = await findLeaseOrWait(db, key, bearer);
+  if (found === undefined) onUnknown();
+  const at = await timeOf(db);
+  if (row?.state !== 'ended') {
+    const requested = { owner: bearer.owner, fingerprint: found?.fingerprint ?? null, pool: null, lock_ids: '' };
+    const ended = { workspace_id: key.workspace, id: key.id, ...requested, ...row };
+    await storeLease(db, { ...ended, state: 'ended', expires_at: at });
+  }
+  if (wait !== undefined) {
+    await removeWaits(db, [wait]);
+    return { released: [], lost: [], changed: [] };
+  }
+  if (row === undefined || row.fingerprint === null) return undefined;
+  const isEnded = row.state === 'ended';
+  const released = isEnded ? await releasedPaths(db, row) : await releaseHeld(db, row, at, bearer.owner);
+  return { released, lost: await lostLocks(db, row, at), changed: isEnded ? [] : released };
 }
 
 /** A lease that was granted or ended, or else its wait in line. Throws if it belongs to another owner. */
@@ -199,5 +182,3 @@ const noSuchLease = (id: string): Refusal =>
 
 const leaseEnded = (id: string, lost: readonly LostLock[]): Refusal =>
   new Refusal('lease-ended', `The lease ${id} has ended, and holds no locks.`, { lost: [...lost] });
-
-const pathsOf = (locks: readonly { readonly path: string }[]): string[] => locks.map(({ path }) => path);

@@ -5,18 +5,20 @@ import type { Compared } from '../../interface/resources.ts';
 import type { Idempotency, KeyedRequest } from '../idempotency/idempotency.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import type { Storage } from '../storage/storage.ts';
-import { createAsking } from './ask.ts';
+import type { Bearer } from '../tokens/tokens.ts';
+import { type AskRequest, ask, peopleInTurn, tell, withdraw } from './ask.ts';
 import { type ReleaseRequest, type RenewDecision, type RenewRequest, releaseLocks, renewLocks } from './change-lock.ts';
 import { findCommittedLock, type LockKey, nameOf } from './find.ts';
-import { createLeases } from './leases.ts';
-import { createLockWaiters, type PathState, type Wait } from './local-waiters.ts';
+import type { LeaseKey } from './lease-store.ts';
+import { endLease, type LeaseDecision, type LeaseRequest, renewLease, takeLease } from './leases.ts';
+import { createLockWaiters, type PathState, type Wait, type WatchedPath } from './local-waiters.ts';
 import { createLockQuota, type LockQuotas } from './lock-quota.ts';
 import { committedKeptFor, lookAgainMs } from './next-in-line.ts';
-import { endOfLine } from './queue.ts';
+import { endOfLine, placeInLine } from './queue.ts';
 import type { LockRequest } from './store-locks.ts';
 import { type TakeDecision, type TakeRequest, take } from './take.ts';
-import { waitIds } from './wait-terms.ts';
-import { createWaitInLine, type OnChange, type Waited, type WaitOptions } from './waiting-requests.ts';
+import { type Place, presenceMs, requestGapMs, type Waited, type WaitOptions, waitIds } from './wait-terms.ts';
+import { extendPresence } from './waits.ts';
 
 /** Beyond this number of changed lines, one message says that any may have changed. */
 const maxNamedLines = 100;
@@ -35,7 +37,7 @@ export type Acquisition = Waited<TakeDecision>;
 
 interface LocksOptions {
   readonly storage: Storage;
-  readonly idempotency: Idempotency;
+  readonly idempotency: Pick<Idempotency, 'idempotentBatch'>;
   readonly quotas: LockQuotas;
   readonly metrics: Pick<Metrics, 'lockWaiters'>;
   readonly onError: (error: unknown) => void;
@@ -43,30 +45,8 @@ interface LocksOptions {
 
 /** The locks of one instance. Each change also notifies waiting clients. */
 export function createLocks({ storage, idempotency, quotas, metrics, onError }: LocksOptions) {
+  const { read, commit, batchCommits, broadcast } = storage;
   const quota = createLockQuota(quotas, () => performance.now());
-  async function readPath(key: LockKey): Promise<PathState> {
-    const [found, next] = await Promise.all([findCommittedLock(storage, key), committedKeptFor(storage, key)]);
-    // The clock of the database counts: that of this process may differ.
-    const isFree = found === undefined;
-    return { isFree, next: next?.id, lookAgainMs: isFree ? lookAgainMs(next) : found.remainingMs };
-  }
-
-  const waiters = createLockWaiters({
-    readPath,
-    watchOthers: storage.broadcast.listen,
-    onCount: (workspace, change) => metrics.lockWaiters.inc({ workspace }, change),
-    onError,
-  });
-
-  const onChange: OnChange = (workspace, paths) => {
-    const lines = paths.length > maxNamedLines ? [undefined] : paths.map((path) => nameOf({ workspace, path }));
-    for (const line of lines) {
-      waiters.changed(line);
-      storage.broadcast.send(line);
-    }
-  };
-
-  const line = createWaitInLine({ storage, waiters, onError });
 
   const commitAcquire = idempotency.idempotentBatch<TakeRequest, TakeDecision>({
     decide: (db, requests) => take(db, requests, quota),
@@ -74,30 +54,115 @@ export function createLocks({ storage, idempotency, quotas, metrics, onError }: 
   });
 
   const commitRenewal = idempotency.idempotentBatch<RenewRequest, RenewDecision>({
-    decide: (db, requests) => renewLocks(db, requests),
+    decide: renewLocks,
     isDone: ({ kind }) => kind === 'renewed',
   });
 
-  const commitRelease = storage.batchCommits(
-    ({ workspace }: ReleaseRequest) => ({ workspace }),
-    (db, requests) => releaseLocks(db, requests),
+  const commitRelease = batchCommits(({ workspace }: ReleaseRequest) => ({ workspace }), releaseLocks);
+
+  /** The waits of a thousand clients may end at the same time. */
+  const commitPresence = batchCommits(
+    ({ workspace }: Pick<Wait, 'id' | 'workspace'> & Pick<Place, 'requestId' | 'presentMs'>) => ({ workspace }),
+    async (db, leaving) => {
+      await extendPresence(db, leaving);
+      return leaving.map(() => undefined);
+    },
   );
 
+  const waiters = createLockWaiters({
+    async readPath(key): Promise<PathState> {
+      const [found, next] = await Promise.all([findCommittedLock(read, key), committedKeptFor(read, key)]);
+      // The clock of the database counts: that of this process may differ.
+      const isFree = found === undefined;
+      return { isFree, next: next?.id, lookAgainMs: isFree ? lookAgainMs(next) : found.remainingMs };
+    },
+    watchOthers: broadcast.listen,
+    onCount: (workspace, change) => metrics.lockWaiters.inc({ workspace }, change),
+    onError,
+  });
+
+  /** Tells the waiting clients of all instances that locks on these paths, or their lines, have changed. */
+  function onChange(workspace: string, paths: readonly string[]): void {
+    const lines = paths.length > maxNamedLines ? [undefined] : paths.map((path) => nameOf({ workspace, path }));
+    for (const line of lines) {
+      waiters.changed(line);
+      broadcast.send(line);
+    }
+  }
+
+  /** Attempts once, or with options again at each turn of the client, until a decision stands or the wait ends. */
+  async function inLine<Decision extends { readonly kind: string; readonly watched?: readonly WatchedPath[] }>(
+    id: string,
+    { workspace, bearer: { owner } }: Pick<LockRequest, 'workspace' | 'bearer'>,
+    options: WaitOptions | undefined,
+    attempt: (place?: Place) => Promise<Decision>,
+  ): Promise<Waited<Decision>> {
+    if (options === undefined) return attempt();
+    const { seconds, urgency, gone, authenticate } = options;
+    const deadline = performance.now() + seconds * 1_000;
+    const requestId = randomUUID();
+    const client = { id, workspace, owner, requestId, gone };
+    const place = { requestId, urgency, gone, presentMs: seconds > 0 ? presenceMs : requestGapMs };
+    // The others look again within requestGapMs, even at a path that was kept for this client: see lookAgainMs().
+    const leave = (presentMs: number) => commitPresence({ ...client, presentMs }).catch(onError);
+    let last = await attempt({ ...place, isFirst: true });
+    // It may have disconnected after it had joined the line.
+    if (last.kind === 'refused' && gone.aborted) await leave(0);
+    let waitedSeconds: number | undefined = seconds;
+    while (last.watched !== undefined && seconds > 0) {
+      const { watched } = last;
+      const ms = Math.max(0, deadline - performance.now());
+      const outcome = await waiters.wait({ ...client, ms, watched });
+      // Too many clients wait already: without the header, the client knows that nobody waited.
+      if (outcome === undefined) waitedSeconds = undefined;
+      if (outcome !== 'turn') {
+        // When this instance stops, the client asks another one.
+        if (outcome !== 'stopped') await leave(outcome === 'gone' ? 0 : requestGapMs);
+        break;
+      }
+      try {
+        await authenticate();
+        last = await attempt({ ...place, isFirst: false });
+      } catch (error) {
+        await leave(0);
+        throw error;
+      }
+      // Others must not wait for a client whose request is refused.
+      if (last.watched === undefined && last.kind !== 'granted') await leave(0);
+    }
+    const queue = last.watched && (await placeInLine(read, id));
+    return { ...last, waitedSeconds, queue };
+  }
+
+  /** Workspaces whose clients are being kept present. */
+  const keeping = new Set<string>();
+
+  async function keepPresentIn(workspace: string, clients: ReturnType<typeof waiters.placed>): Promise<void> {
+    keeping.add(workspace);
+    try {
+      const present = clients.map(({ id, requestId }) => ({ id, requestId, presentMs: presenceMs }));
+      const kept = await commit({ workspace }, (db) => extendPresence(db, present));
+      const newest = new Set<string | undefined>(kept.map(({ requestId }) => requestId));
+      // It was granted or ended elsewhere, or asked for again: the next attempt tells.
+      for (const { requestId, end } of clients) if (!newest.has(requestId)) end('turn');
+    } catch (error) {
+      onError(error);
+    } finally {
+      keeping.delete(workspace);
+    }
+  }
+
   return {
-    ...createAsking({ storage, onChange, onError }),
-    leases: createLeases({ storage, quota, line, onChange }),
     /** With options, the request waits in line, and acquires the lock at its turn. */
     async acquire(
       keyed: KeyedRequest | undefined,
       { compare, path, ttl, ...request }: NewAcquireRequest,
       waitOptions?: WaitOptions,
     ): Promise<Acquisition> {
-      const { workspace, bearer } = request;
-      const key = { workspace, path };
+      const key = { workspace: request.workspace, path };
       const waitId = waitIds.ofRequest(keyed, key);
       const asked = { ...request, keys: [key], wanted: 1, ttlMs: milliseconds(ttl), waitId };
-      const client = { id: waitId, workspace, owner: bearer.owner };
-      const decision = await line.acquire(client, waitOptions, async (place) => {
+      const decision = await inLine(waitId, request, waitOptions, async (place) => {
         const comparison = await compare();
         const decided = await commitAcquire(keyed, { ...asked, place, comparison });
         waiters.changed(nameOf(key));
@@ -106,7 +171,7 @@ export function createLocks({ storage, idempotency, quotas, metrics, onError }: 
       if (decision.kind !== 'blocked') return decision;
       // It may have lost its place to a newer request of its client.
       if (decision.queue !== undefined && decision.queue.length > 0) return decision;
-      return { ...decision, queue: await endOfLine(storage, key) };
+      return { ...decision, queue: await endOfLine(read, key) };
     },
     async renew(keyed: KeyedRequest | undefined, request: RenewRequest) {
       const renewal = await commitRenewal(keyed, request);
@@ -120,12 +185,60 @@ export function createLocks({ storage, idempotency, quotas, metrics, onError }: 
       if (decision.kind === 'released') onChange(request.workspace, [decision.lock.path]);
       return decision;
     },
+    /** Like acquire(), for the locks of a lease. */
+    acquireLease(request: LeaseRequest, waitOptions: WaitOptions | undefined): Promise<Waited<LeaseDecision>> {
+      return inLine(waitIds.ofLease(request), request, waitOptions, async (place) => {
+        const decision = await takeLease(storage, request, place, quota);
+        if (decision.kind === 'granted' && decision.isNew) onChange(request.workspace, pathsOf(decision.locks));
+        return decision;
+      });
+    },
+    async renewLease(key: LeaseKey, bearer: Bearer, ttlMs: number) {
+      const renewal = await commit(key, (db) => renewLease(db, key, bearer, ttlMs));
+      // A renewal may also shorten locks.
+      onChange(key.workspace, renewal.held);
+      return renewal;
+    },
+    async endLease(key: LeaseKey, bearer: Bearer, onUnknown: () => void) {
+      const ending = await commit(key, (db) => endLease(db, key, bearer, onUnknown));
+      if (ending !== undefined) onChange(key.workspace, ending.changed);
+      return ending;
+    },
+    async askFor(request: AskRequest) {
+      const asked = await commit({ workspace: request.workspace }, (db) => ask(db, request));
+      onChange(request.workspace, [request.path]);
+      return asked;
+    },
+    /** False if the person has not asked. */
+    async withdraw(request: Omit<AskRequest, 'note'>): Promise<boolean> {
+      const isWithdrawn = await commit({ workspace: request.workspace }, (db) => withdraw(db, request));
+      if (isWithdrawn) onChange(request.workspace, [request.path]);
+      return isWithdrawn;
+    },
+    /** Called periodically: tells people whose turn it is, and keeps the paths for them. */
+    async tellPeople(): Promise<void> {
+      for (const wait of await peopleInTurn(read)) {
+        try {
+          await commit({ workspace: wait.workspace }, (db) => tell(db, wait.id));
+          onChange(wait.workspace, [wait.path]);
+        } catch (error) {
+          onError(error);
+        }
+      }
+    },
     /** Waits until nobody holds the path. Undefined if too many clients already wait. */
     waitUntilFree({ path, ...client }: Pick<Wait, 'workspace' | 'owner' | 'ms' | 'gone'> & LockKey) {
       return waiters.wait({ ...client, id: randomUUID(), watched: [{ path, isTurn: () => true }] });
     },
-    keepPresent: line.keepPresent,
+    /** Called periodically: others wait for the clients that wait here. A blocked workspace does not delay the others. */
+    async keepPresent(): Promise<void> {
+      const byWorkspace = [...Map.groupBy(waiters.placed(), (client) => client.workspace)];
+      const due = byWorkspace.filter(([workspace]) => !keeping.has(workspace));
+      await Promise.all(due.map(([workspace, clients]) => keepPresentIn(workspace, clients)));
+    },
     /** Ends all waits, so that the clients retry on another instance. */
     endWaits: waiters.stop,
   };
 }
+
+const pathsOf = (locks: readonly { readonly path: string }[]): string[] => locks.map(({ path }) => path);

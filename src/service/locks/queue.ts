@@ -43,8 +43,8 @@ export async function countWaiting(
 }
 
 /** The place that another request would get. */
-export async function endOfLine(storage: Pick<Storage, 'read'>, line: LockKey): Promise<QueuePosition> {
-  const length = await committedLength(storage, line);
+export async function endOfLine(read: Database, line: LockKey): Promise<QueuePosition> {
+  const length = await committedLength(read, line);
   return { position: length + 1, length };
 }
 

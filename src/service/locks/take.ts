@@ -8,8 +8,7 @@ import type { WatchedPath } from './local-waiters.ts';
 import type { LockQuota } from './lock-quota.ts';
 import { isAnyoneWaiting, keptFor, type Next } from './next-in-line.ts';
 import { type Grant, type LockRequest, readWorkspaces, storeLocks } from './store-locks.ts';
-import { maxWaitSeconds } from './wait-terms.ts';
-import type { Place } from './waiting-requests.ts';
+import { maxWaitSeconds, type Place } from './wait-terms.ts';
 import { extendPresence, joinLine, removeWaits, type WaitRequest } from './waits.ts';
 
 /** A request for one lock, or for those of a lease. */

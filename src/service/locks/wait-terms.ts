@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { QueuePosition } from '../../interface/problem.ts';
 import type { KeyedRequest } from '../idempotency/idempotency.ts';
 import type { LockKey } from './find.ts';
 
@@ -24,6 +25,32 @@ export const requestGapMs = 300;
 
 /** How long others wait for the clients of an instance that was killed. It renews their presence much more often. */
 export const presenceMs = 5_000;
+
+/** How a client waits (RFC 7240, `Prefer: wait`). */
+export interface WaitOptions {
+  /** 0: the request gets a place in line, and an immediate response. */
+  readonly seconds: number;
+  readonly urgency: number;
+  /** Aborted when the client has disconnected: it gets no lock. */
+  readonly gone: AbortSignal;
+  /** Rejects if the client has lost its permission meanwhile. */
+  readonly authenticate: () => Promise<unknown>;
+}
+
+/** The place of a request in line. */
+export interface Place extends Pick<WaitOptions, 'urgency' | 'gone'> {
+  readonly requestId: string;
+  /** Whether the request has not been in line yet. Afterwards, it is decided only if it is the newest of its client. */
+  readonly isFirst: boolean;
+  readonly presentMs: number;
+}
+
+export type Waited<Decision> = Decision & {
+  /** The preferred wait, if it was applied. */
+  readonly waitedSeconds?: number | undefined;
+  /** The place of a request that is still in line. */
+  readonly queue?: QueuePosition | undefined;
+};
 
 /**
  * The ids of waits. Their second words keep them apart: neither a workspace, a token, a key nor the id of a lease has a

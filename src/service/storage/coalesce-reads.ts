@@ -12,17 +12,17 @@ interface Waiting<Key, Result> {
  */
 export function coalesceReads<Key, Result>(
   query: (db: Database, keys: readonly Key[]) => Promise<readonly Result[]>,
-): (storage: Pick<Storage, 'read'>, key: Key) => Promise<Result> {
+): (db: Database, key: Key) => Promise<Result> {
   const arrived = new WeakMap<Database, Waiting<Key, Result>[]>();
 
-  async function queryAll({ read }: Pick<Storage, 'read'>): Promise<void> {
-    const waiting = arrived.get(read) ?? [];
-    arrived.delete(read);
+  async function queryAll(db: Database): Promise<void> {
+    const waiting = arrived.get(db) ?? [];
+    arrived.delete(db);
     try {
       // Without duplicates: requests with the same token have the same key, and those for a path an equal one.
       const byKey = [...Map.groupBy(waiting, ({ key }) => JSON.stringify(key)).values()];
       const keys = byKey.flatMap(([first]) => (first === undefined ? [] : [first.key]));
-      const results = await query(read, keys);
+      const results = await query(db, keys);
       for (const [index, result] of results.entries()) {
         for (const { resolve } of byKey[index] ?? []) resolve(result);
       }
@@ -31,16 +31,16 @@ export function coalesceReads<Key, Result>(
     }
   }
 
-  return (storage, key) =>
+  return (db, key) =>
     new Promise((resolve, reject) => {
       const one = { key, resolve, reject };
-      const others = arrived.get(storage.read);
+      const others = arrived.get(db);
       if (others !== undefined) {
         others.push(one);
         return;
       }
-      arrived.set(storage.read, [one]);
-      setImmediate(queryAll, storage);
+      arrived.set(db, [one]);
+      setImmediate(queryAll, db);
     });
 }
 
@@ -57,11 +57,11 @@ export function rememberReads<Row>(
   return async (storage, key) => {
     // Before the query: what it finds is at least as new.
     const version = storage.accessVersion?.();
-    if (version === undefined) return read(storage, key);
+    if (version === undefined) return read(storage.read, key);
     const known = remembered.get(storage.read);
     const rows = known?.version === version && known.rows.size < maxRemembered ? known.rows : new Map<string, Row>();
     if (rows !== known?.rows) remembered.set(storage.read, { version, rows });
-    const row = rows.get(key) ?? (await read(storage, key));
+    const row = rows.get(key) ?? (await read(storage.read, key));
     if (row !== undefined) rows.set(key, row);
     return row;
   };

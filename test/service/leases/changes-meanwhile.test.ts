@@ -1,18 +1,17 @@
 import { describe, expect, test } from 'vitest';
 import { parseLockPath } from '../../../src/interface/lock-path.ts';
 import type { Compared } from '../../../src/interface/resources.ts';
-import { createLeases, type LeaseRequest } from '../../../src/service/locks/leases.ts';
+import { endLease, type LeaseRequest, takeLease } from '../../../src/service/locks/leases.ts';
 import { take as takeLocks } from '../../../src/service/locks/take.ts';
 import { waitIds } from '../../../src/service/locks/wait-terms.ts';
-import type { Place } from '../../../src/service/locks/waiting-requests.ts';
 import { keysOfWait } from '../../../src/service/locks/waits.ts';
-import type { Database, Storage } from '../../../src/service/storage/storage.ts';
+import type { Database } from '../../../src/service/storage/storage.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
 import { changeRows } from '../../support/stored-rows.ts';
 import { valueIn } from '../../support/value-in.ts';
 import { bearerOf, lockRequest, noQuota, takeIn } from '../locks/taken-locks.ts';
-import { storageWithClock, withClockOf } from '../storage/changed-queries.ts';
+import { withClockOf } from '../storage/changed-queries.ts';
 
 /** A clock that has advanced by this much with each reading. */
 function tickingFrom(ms: number, step = 1): () => string {
@@ -27,25 +26,17 @@ describe.each(databaseKinds)('changes during requests for a lease, on $name', (k
   const storage = sharedStorage(kind, { workspaces: ['game'] });
   const pathOf = (path: string) => valueIn(parseLockPath(path));
   const upToDate: Compared = { latest: 'refuse', outdated: [], as_of: null };
-  const options = { quota: noQuota };
 
   const requestOf = (id: string, paths: readonly string[], count?: number): LeaseRequest => ({
     ...{ workspace: 'game', id, bearer: bearerOf('ada'), origin: null, fingerprint: 'same', note: null },
     ...{ readPaths: async () => paths.map(pathOf), count, type: 'exclusive', ttlMs: 60_000 },
     compare: async () => upToDate,
   });
-  /** Leases whose requests are attempted once, with this place. */
-  const leasesWith = (place?: Place, used: Storage = storage) =>
-    createLeases({
-      ...options,
-      storage: used,
-      line: { acquire: (_client, _options, attempt) => attempt(place), keepPresent: async () => undefined },
-      onChange: () => undefined,
-    });
+  /** Attempts a request once: without a place in line, unless given otherwise. */
   const take = (request: LeaseRequest, compared: Compared, isFirst?: boolean) => {
     const place = { requestId: 'request', urgency: 3, presentMs: 5_000, gone: AbortSignal.any([]) };
-    const leases = leasesWith(isFirst === undefined ? undefined : { ...place, isFirst });
-    return leases.put({ ...request, compare: async () => compared }, undefined);
+    const given = isFirst === undefined ? undefined : { ...place, isFirst };
+    return takeLease(storage, { ...request, compare: async () => compared }, given, noQuota);
   };
 
   test('an expired lock is replaced, although the clock is set back meanwhile', async () => {
@@ -63,8 +54,14 @@ describe.each(databaseKinds)('changes during requests for a lease, on $name', (k
   test('a lock that expires while its lease ends is released or lost, not both', async () => {
     expect(await take(requestOf('ending', ['a', 'b']), upToDate)).toMatchObject({ kind: 'granted', isNew: true });
     await changeRows(storage, 'locks', { expires_at: 1_001 });
-    const leases = leasesWith(undefined, storageWithClock(storage, tickingFrom(1_000)));
-    const ended = await leases.end({ workspace: 'game', id: 'ending' }, bearerOf('ada'));
+    const ended = await storage.commit('global', (db) =>
+      endLease(
+        withClockOf(db, tickingFrom(1_000)),
+        { workspace: 'game', id: 'ending' },
+        bearerOf('ada'),
+        expect.unreachable,
+      ),
+    );
     expect(ended).toEqual({ released: ['a', 'b'], lost: [], changed: ['a', 'b'] });
   });
 

@@ -2,7 +2,6 @@ import { sql } from 'kysely';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { parseLockPath } from '../../../src/interface/lock-path.ts';
 import type { Scope } from '../../../src/service/contract/scopes.ts';
-import { createAsking } from '../../../src/service/locks/ask.ts';
 import { findLocks } from '../../../src/service/locks/find.ts';
 import { listQueue } from '../../../src/service/locks/queue.ts';
 import { joinLine, maxWaitsOfToken, removeOldWaits } from '../../../src/service/locks/waits.ts';
@@ -15,7 +14,7 @@ import { valueIn } from '../../support/value-in.ts';
 import { waitRequest } from '../../support/waits.ts';
 import { planOf, type RecordedQuery, recording } from '../storage/changed-queries.ts';
 import { hookedStorage } from '../webhooks/hooked-storage.ts';
-import { takeIn } from './taken-locks.ts';
+import { locksOn, takeIn } from './taken-locks.ts';
 
 describe.each(databaseKinds)('people who ask for a lock, on $name', (kind) => {
   const workspace = 'game';
@@ -23,11 +22,7 @@ describe.each(databaseKinds)('people who ask for a lock, on $name', (kind) => {
   const errors: unknown[] = [];
   const storageCommit: Storage['commit'] = (...change) => storage.commit(...change);
   const askingWith = (commit = storageCommit, read = storage.read) =>
-    createAsking({
-      storage: { read, commit },
-      onChange: () => undefined,
-      onError: (error) => errors.push(error),
-    });
+    locksOn({ ...storage, read, commit }, (error) => errors.push(error));
   const path = valueIn(parseLockPath('Maps/Arena.umap'));
   let ada: Bearer;
   let bo: Bearer;

@@ -73,7 +73,7 @@ describe.each(databaseKinds)('a place in line, on $name', (kind) => {
     await storage.commit({ workspace }, (db) => joinLine(db, waits));
     await changeRows(storage, 'waits', { present_until: Date.now() - 1_000 }, { id: 'away' });
     const queries: RecordedQuery[] = [];
-    const asked = { ...storage, read: recording(storage.read, queries) };
+    const asked = recording(storage.read, queries);
     const places = await Promise.all([...waits.map(({ id }) => id), 'unknown'].map((id) => placeInLine(asked, id)));
     const told = places.map(({ position, length }) => `${position} of ${length}`);
     expect([told, queries.length]).toEqual([['1 of 2', '1 of 3', '2 of 3', '2 of 2', '1 of 0'], 1]);
@@ -95,7 +95,7 @@ describe.each(databaseKinds)('a place in line, on $name', (kind) => {
       transformQuery: ({ node }) => node,
       transformResult: async ({ result }) => ({ ...result, rows: result.rows.map(counted) }),
     });
-    const places = await Promise.all(waits.map(({ id }) => placeInLine({ ...storage, read }, id)));
+    const places = await Promise.all(waits.map(({ id }) => placeInLine(read, id)));
     expect(places).toEqual(waits.map((_, n) => ({ position: n + 1, length: 300 })));
     expect(looks).toBeLessThan(300 * 200);
     await storage.commit('global', (db) => db.deleteFrom('waits').execute());

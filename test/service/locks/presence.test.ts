@@ -1,62 +1,89 @@
 import { expect, test } from 'vitest';
-import type { LockWaiters } from '../../../src/service/locks/local-waiters.ts';
-import { createWaitInLine } from '../../../src/service/locks/waiting-requests.ts';
+import { parseTtl } from '../../../src/interface/duration.ts';
+import { parseLockPath } from '../../../src/interface/lock-path.ts';
+import type { Compared } from '../../../src/interface/resources.ts';
+import { listQueue } from '../../../src/service/locks/queue.ts';
+import type { Storage } from '../../../src/service/storage/storage.ts';
 import { sqlite } from '../../support/databases.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
+import { storeLocks } from '../../support/stored-rows.ts';
+import { valueIn } from '../../support/value-in.ts';
+import { bearerOf, locksOn } from './taken-locks.ts';
 
-const storage = sharedStorage(sqlite);
+const storage = sharedStorage(sqlite, { workspaces: ['blocked', 'free'] });
+
+/** A client that waits for a lock of Bob. */
+async function waitingClient(
+  locks: ReturnType<typeof locksOn>,
+  workspace: string,
+  path: string,
+  compare: () => Promise<Compared>,
+) {
+  await storeLocks(storage, { workspace_id: workspace, path, owner: 'bob' });
+  const bearer = bearerOf('ada');
+  const request = { workspace, path: valueIn(parseLockPath(path)), type: 'exclusive', origin: null, bearer } as const;
+  const leaving = new AbortController();
+  const options = { seconds: 30, urgency: 3, gone: leaving.signal, authenticate: async () => undefined };
+  const acquired = locks.acquire(undefined, { ...request, ttl: valueIn(parseTtl('1m')), compare }, options);
+  const line = () => listQueue(storage.read, { workspace, path });
+  await expect.poll(line).toHaveLength(1);
+  return { acquired, line, leave: () => leaving.abort() };
+}
+
+const upToDate: Compared = { latest: 'refuse', outdated: [], as_of: null };
 
 test('clients of one workspace are kept present while another one is blocked', async () => {
   const blocked = Promise.withResolvers<never>();
   const commits: string[] = [];
-  const client = { requestId: 'r', owner: 'ada', ms: 1, gone: AbortSignal.any([]), watched: [] };
-  const placed = ['blocked', 'free'].map((workspace) => ({
-    ...{ ...client, id: `${workspace} wait`, workspace, end: () => undefined },
-  }));
   const errors: unknown[] = [];
-  const { keepPresent } = createWaitInLine({
-    storage: {
-      ...storage,
-      commit: async (scope, change) => {
-        const name = typeof scope === 'string' ? scope : scope.workspace;
-        commits.push(name);
-        return name === 'blocked' ? blocked.promise : storage.commit('global', change);
-      },
-    },
-    // Only this part is used here.
-    waiters: { placed: () => placed } as unknown as LockWaiters,
-    onError: (error) => errors.push(error),
-  });
-  const first = keepPresent();
+  const commit: Storage['commit'] = (scope, change) => {
+    const name = typeof scope === 'string' ? scope : scope.workspace;
+    commits.push(name);
+    return name === 'blocked' ? blocked.promise : storage.commit(scope, change);
+  };
+  const locks = locksOn({ ...storage, commit }, (error) => errors.push(error));
+  const clients = await Promise.all(
+    ['blocked', 'free'].map((workspace) => waitingClient(locks, workspace, 'a', async () => upToDate)),
+  );
+  const first = locks.keepPresent();
   const roundsOf = (workspace: string) => commits.filter((name) => name === workspace).length;
-  await expect.poll(() => keepPresent().then(() => roundsOf('free'))).toBeGreaterThan(1);
+  await expect.poll(() => locks.keepPresent().then(() => roundsOf('free'))).toBeGreaterThan(1);
   expect(roundsOf('blocked')).toBe(1);
   blocked.reject(new Error('The database does not answer.'));
   await first;
   expect(errors).toHaveLength(1);
+  for (const { leave } of clients) leave();
+  await Promise.all(clients.map(({ acquired }) => acquired));
 });
 
-test.each<['granted' | 'refused', readonly number[]]>([
-  ['refused', [0]],
-  ['granted', []],
-])('others do not wait for the presence of a client that is %s at its turn', async (kind, expected) => {
-  const leaving: number[] = [];
-  const line = createWaitInLine({
-    storage: {
-      ...storage,
-      batchCommits: () => async (change) => {
-        leaving.push((change as { readonly presentMs: number }).presentMs);
-        return undefined as never;
-      },
-    },
-    // Only this part is used here.
-    waiters: { wait: async () => 'turn' } as unknown as LockWaiters,
-    onError: () => expect.unreachable(),
-  });
-  const decisions = [{ kind: 'blocked', watched: [] } as const, { kind }].values();
-  const client = { id: 'game wait', workspace: 'game', owner: 'ada' };
-  const options = { seconds: 30, urgency: 3, gone: AbortSignal.any([]), authenticate: async () => undefined } as const;
-  const last = await line.acquire(client, options, async () => decisions.next().value ?? expect.unreachable());
-  expect(last.kind).toBe(kind);
-  expect(leaving).toEqual(expected);
-});
+const outdated = { path: 'b', branch: 'main', commit: 'c0ffee', author: 'Bob', at: '2026-01-01T00:00:00Z' };
+
+test.each<['granted' | 'outdated', Compared, readonly number[]]>([
+  ['outdated', { ...upToDate, outdated: [outdated] }, [0]],
+  ['granted', upToDate, []],
+])(
+  'others do not wait for the presence of a client whose request is %s at its turn',
+  async (kind, atTurn, expected) => {
+    const leaving: number[] = [];
+    const batchCommits: Storage['batchCommits'] = (scopeOf, make) => {
+      const commit = storage.batchCommits(scopeOf, make);
+      return (change) => {
+        if (typeof change === 'object' && change !== null && 'presentMs' in change)
+          leaving.push(Number(change.presentMs));
+        return commit(change);
+      };
+    };
+    const locks = locksOn({ ...storage, batchCommits }, () => expect.unreachable());
+    const comparisons = [upToDate, atTurn].values();
+    const { acquired, line } = await waitingClient(
+      locks,
+      'free',
+      'b',
+      async () => comparisons.next().value ?? expect.unreachable(),
+    );
+    const releaser = { name: 'bob', tokenId: null, address: null, owner: 'bob', force: false };
+    await locks.release({ workspace: 'free', path: 'b', match: () => true, releaser });
+    expect((await acquired).kind).toBe(kind);
+    expect([leaving, await line()]).toEqual([expected, []]);
+  },
+);

@@ -1,11 +1,20 @@
-import type { LockQuota } from '../../../src/service/locks/lock-quota.ts';
+import { createIdempotency } from '../../../src/service/idempotency/idempotency.ts';
+import { type LockQuota, lockQuotas } from '../../../src/service/locks/lock-quota.ts';
+import { createLocks } from '../../../src/service/locks/locks.ts';
 import { type TakeDecision, type TakeRequest, take } from '../../../src/service/locks/take.ts';
-import type { Database } from '../../../src/service/storage/storage.ts';
+import { createMetrics } from '../../../src/service/runtime/metrics.ts';
+import type { Database, Storage } from '../../../src/service/storage/storage.ts';
 import type { Bearer } from '../../../src/service/tokens/tokens.ts';
 
 export const bearerOf = (owner: string): Bearer => ({
   ...{ id: `tok_${owner}`, name: owner, owner, scopes: [], workspaces: null },
 });
+
+/** The locks of an instance with this storage. */
+export const locksOn = (storage: Storage, onError: (error: unknown) => void) =>
+  createLocks({
+    ...{ storage, idempotency: createIdempotency(storage), quotas: lockQuotas, metrics: createMetrics(), onError },
+  });
 
 export const noQuota: LockQuota = async (_db, requests) => requests.map(() => undefined);
 

@@ -16,7 +16,7 @@ test('concurrent reads share one query without duplicates, and each gets its own
     asked.push(numbers);
     return numbers.map((number) => number * 2);
   });
-  expect(await Promise.all([3, 1, 3, 2].map((number) => double(storage, number)))).toEqual([6, 2, 6, 4]);
+  expect(await Promise.all([3, 1, 3, 2].map((number) => double(storage.read, number)))).toEqual([6, 2, 6, 4]);
   expect(asked).toEqual([[3, 1, 2]]);
 });
 
@@ -27,7 +27,7 @@ test('concurrent reads of one path ask for it once, although each request has a 
     return keys.map(({ path }) => path);
   });
   const keys = ['a', 'b', 'a'].map((path) => ({ workspace: 'game', path }));
-  expect(await Promise.all(keys.map((key) => pathsOf(storage, key)))).toEqual(['a', 'b', 'a']);
+  expect(await Promise.all(keys.map((key) => pathsOf(storage.read, key)))).toEqual(['a', 'b', 'a']);
   expect(asked).toEqual([keys.slice(0, 2)]);
 });
 
@@ -41,10 +41,10 @@ test('a read that arrives while a query is running does not get the result of th
     await answering;
     return questions.map(() => seen);
   });
-  const first = read(storage, 'first');
+  const first = read(storage.read, 'first');
   await begun;
   value = 'new';
-  const second = read(storage, 'second');
+  const second = read(storage.read, 'second');
   response();
   expect(await Promise.all([first, second])).toEqual(['old', 'new']);
 });
@@ -55,10 +55,10 @@ test('a failed query rejects all reads that share it, and later reads query agai
     if (fails) throw new Error('The database does not answer.');
     return questions;
   });
-  const ended = await Promise.allSettled(['a', 'b'].map((question) => ask(storage, question)));
+  const ended = await Promise.allSettled(['a', 'b'].map((question) => ask(storage.read, question)));
   expect(ended.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
   fails = false;
-  expect(await ask(storage, 'c')).toBe('c');
+  expect(await ask(storage.read, 'c')).toBe('c');
 });
 
 describe('reads of tokens and workspaces on SQLite', () => {

@@ -96,7 +96,7 @@ async function pathView(
   const workspace = call.workspace.id;
   const key = { workspace, path };
   const [lock, waiting, { periods }] = await Promise.all([
-    findCommittedLock(storage, key),
+    findCommittedLock(storage.read, key),
     listQueue(storage.read, key),
     readLockHistory(storage, { ...key, limit: maxPeriods }),
   ]);

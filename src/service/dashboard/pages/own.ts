@@ -85,8 +85,8 @@ const waitsWithPlaces = async ({ storage }: Site, bearer: PageCall['bearer']) =>
     (await waitsOfOwner(storage, bearer, maxWaits)).map(async (wait) => {
       const { workspace, path, waitId } = wait;
       const [place, lock] = await Promise.all([
-        placeInLine(storage, waitId),
-        findCommittedLock(storage, { workspace, path }),
+        placeInLine(storage.read, waitId),
+        findCommittedLock(storage.read, { workspace, path }),
       ]);
       return { ...wait, place, holder: lock ? toLock(lock) : undefined };
     }),
