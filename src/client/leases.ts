@@ -5,7 +5,7 @@ import type { WorkspaceId } from './access.ts';
 import { asArray, asObject, isArray, isObject, type Json, type JsonObject, nameIn } from './json.ts';
 import { type AcquiredLock, comparisonIn, conditionOf, type KnownLock, readLock } from './known-lock.ts';
 import type { List } from './pages.ts';
-import type { Conflict } from './post-lock.ts';
+import type { Conflicts } from './post-lock.ts';
 import { lineIn, lineParts, type QueueWait } from './queue.ts';
 import { expectResource, orEmpty } from './refusal.ts';
 import {
@@ -72,7 +72,7 @@ export type PutLeaseResult =
   /** `mayBeDone`: an earlier request without a response may still arrive, and be granted. */
   | {
       readonly kind: 'blocked';
-      readonly conflicts: readonly [Conflict, ...Conflict[]];
+      readonly conflicts: Conflicts;
       readonly mayBeDone: boolean;
     }
   | Failed;
@@ -228,7 +228,7 @@ function readItem(one: OnPath): readonly PoolItem[] {
 }
 
 /** A path without a holder is kept for another. */
-function conflictsIn(answered: AnsweredCall, request: LeaseRequest): readonly [Conflict, ...Conflict[]] {
+function conflictsIn(answered: AnsweredCall, request: LeaseRequest): Conflicts {
   const { response } = answered;
   const { blocked, locks } = objectIn(response);
   const common = { ...lineIn(response), error: answered.error() };

@@ -49,6 +49,9 @@ export interface Conflict {
   readonly error: ServiceError;
 }
 
+/** Why too few paths are free: as soon as one of these is, there may be enough. */
+export type Conflicts = readonly [Conflict, ...Conflict[]];
+
 export type AcquireLockResult =
   | { readonly kind: 'acquired'; readonly lock: AcquiredLock }
   /**

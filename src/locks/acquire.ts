@@ -1,10 +1,11 @@
+import type { Conflicts } from '../client/post-lock.ts';
 import type { QueueWait, Urgency } from '../client/queue.ts';
 import type { CallLimits } from '../client/request.ts';
 import { isTransient, retryAfterOf } from '../client/service-error.ts';
 import { lastAttemptMs, withJitter } from '../client/time.ts';
 import { type Duration, formatDuration, formatSpan, milliseconds } from '../interface/duration.ts';
 import { createLease } from './lease.ts';
-import { type Blocked, blockedText, pastMoment } from './messages.ts';
+import { conflictsText, pastMoment } from './messages.ts';
 import { type AcquireGoal, type AcquireRound, acquirePathByPath, type PathContext } from './path-by-path.ts';
 import { rollBackMs } from './release.ts';
 
@@ -12,7 +13,7 @@ interface AcquireContext extends PathContext {
   /** The limits if `wait` is zero. */
   readonly withoutWait: CallLimits;
   /** Whether waiting cannot help, because a parallel step of the same job holds a path that this one needs. */
-  readonly isInVain?: ((blocked: Blocked) => Promise<boolean>) | undefined;
+  readonly isInVain?: ((conflicts: Conflicts) => Promise<boolean>) | undefined;
 }
 
 export interface WaitOptions {
@@ -27,13 +28,13 @@ export type Acquisition = AcquireRound & { readonly waitedMs: number };
 export function notAcquiredText(result: Acquisition, wait: Duration, now: number, named: (option: string) => string) {
   switch (result.kind) {
     case 'held': {
-      const { conflicts } = result.blocked;
+      const { conflicts } = result;
       const object = conflicts.length === 1 ? 'it' : 'one of them';
       const advice =
         wait.seconds === 0
           ? `Set ${named('wait')} to wait for ${object}.`
           : `Waited ${formatDuration(wait)} for ${object}. Increase ${named('wait')} to wait longer.`;
-      return `${blockedText(result.blocked, now)}. ${advice}`;
+      return `${conflictsText(conflicts, now)}. ${advice}`;
     }
     case 'too-short': {
       const { path, expires_at } = result.expired;
@@ -75,7 +76,7 @@ export async function acquireLocks(
   const deadline = startedAt + milliseconds(wait);
   const requests = createRequests(context, goal);
   const pauses = createPauses(context, deadline);
-  let lastBlocked: Blocked | undefined;
+  let lastConflicts: Conflicts | undefined;
   let reservedMs = lastAttemptMs(0);
 
   for (let isFirst = true; ; isFirst = false) {
@@ -86,21 +87,22 @@ export async function acquireLocks(
       // The first attempt gets at least the time of a step without a wait, minus the time for a rollback.
       deadline: isFirst ? Math.max(deadline, withoutWait.deadline - rollBackMs) : deadline,
       signal,
-      ...(lastBlocked && { maxBackoffMs: pauses.maxReconnectMs() }),
+      ...(lastConflicts && { maxBackoffMs: pauses.maxReconnectMs() }),
     });
-    if (round.kind === 'held') lastBlocked = round.blocked;
+    if (round.kind === 'held') lastConflicts = round.conflicts;
     const tookMs = clock() - sentAt;
     if (seconds === 0) reservedMs = lastAttemptMs(tookMs);
     const waitedMs = isFirst ? 0 : clock() - startedAt;
     const isOver = signal.aborted || deadline - clock() <= reservedMs;
-    if (!mayRetry(round) || isOver || (round.kind === 'held' && (await isInVain(round.blocked)))) {
+    if (!mayRetry(round) || isOver || (round.kind === 'held' && (await isInVain(round.conflicts)))) {
       await requests.end(round);
       // The end of the wait cut off the last attempt: the obstacle before it says more.
       const isCutOff = round.kind === 'failed' && round.error.failure.kind === 'deadline';
-      if (isCutOff && lastBlocked) return { kind: 'held', blocked: lastBlocked, waitedMs };
+      if (isCutOff && lastConflicts) return { kind: 'held', conflicts: lastConflicts, waitedMs };
       return { ...round, waitedMs };
     }
-    const reason = round.kind === 'held' ? `${blockedText(round.blocked, client.serverNow())}.` : round.error.message;
+    const reason =
+      round.kind === 'held' ? `${conflictsText(round.conflicts, client.serverNow())}.` : round.error.message;
     const line = `${reason} Waiting, ${formatSpan((deadline - clock()) / 1_000)} left.`;
     if (pauses.isNews(round)) log.line(line);
     await pauses.after(round, seconds, tookMs, reservedMs);
@@ -181,7 +183,7 @@ function createPauses({ clock, sleep, random, signal }: AcquireContext, deadline
     },
     /** `seconds` is the wait that the attempt asked for, and `reservedMs` the time to keep for the last one. */
     async after(round: Unsuccessful, seconds: number, tookMs: number, reservedMs: number): Promise<void> {
-      const [conflict] = round.kind === 'held' ? round.blocked.conflicts : [];
+      const [conflict] = round.kind === 'held' ? round.conflicts : [];
       const hasTimedOut = round.kind === 'failed' && round.error.failure.kind === 'timeout';
       const isVain = seconds > 0 && (tookMs < quickMs || hasTimedOut);
       if (isVain) vain += conflict?.queue === undefined ? vainWithoutPlace : 1;
@@ -190,7 +192,7 @@ function createPauses({ clock, sleep, random, signal }: AcquireContext, deadline
       if (round.kind === 'failed') return reconnect(reservedMs, retryAfterOf(round.error.failure));
       if (waitSeconds() === 0) {
         polls += 1;
-        return pause(pauseMs(polls, soonestRetryMs(round.blocked), random), reservedMs);
+        return pause(pauseMs(polls, soonestRetryMs(round.conflicts), random), reservedMs);
       }
       if (isVain) await reconnect(reservedMs);
     },
@@ -208,7 +210,7 @@ function pauseMs(polls: number, retryAfterMs = 0, random: () => number): number 
 }
 
 /** The wait until the first of the paths may be free. */
-function soonestRetryMs({ conflicts }: Blocked): number | undefined {
+function soonestRetryMs(conflicts: Conflicts): number | undefined {
   const asked = conflicts.map(({ error }) => retryAfterOf(error.failure)).filter((ms) => ms !== undefined);
   return asked.length === 0 ? undefined : Math.min(...asked);
 }

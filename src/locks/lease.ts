@@ -49,10 +49,7 @@ export function createLease(context: PathContext, { paths, pool, count }: Acquir
       return { kind: 'cancelled' };
     }
     if (put.kind === 'failed') return put;
-    if (put.kind === 'blocked') {
-      const of = pool === undefined ? paths.length : undefined;
-      return { kind: 'held', blocked: { conflicts: put.conflicts, count, of } };
-    }
+    if (put.kind === 'blocked') return { kind: 'held', conflicts: put.conflicts };
     const [lost] = put.lost;
     if (lost === undefined) {
       state = 'over';

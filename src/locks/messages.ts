@@ -1,5 +1,5 @@
 import type { KnownLock } from '../client/known-lock.ts';
-import type { Conflict } from '../client/post-lock.ts';
+import type { Conflict, Conflicts } from '../client/post-lock.ts';
 import { responseClockMs } from '../client/time.ts';
 import { formatNumber, formatTime, pluralize } from '../interface/format.ts';
 import type { LeaseIntent, Loss } from './ledger/entry.ts';
@@ -46,33 +46,15 @@ export function cancelledText(cancelled: { readonly reason?: string | undefined 
     : `The run could not be cancelled, although \`on-lost\` is \`cancel\`: ${cancelled.reason}`;
 }
 
-/** The reason why a step cannot acquire its locks: too few of its paths are free. */
-export interface Blocked {
-  /** No more than necessary: as soon as one of these paths is free, there may be enough. */
-  readonly conflicts: readonly [Conflict, ...Conflict[]];
-  /** The number of paths that the step needs, and the number of its paths: undefined for the items of a pool. */
-  readonly count: number;
-  readonly of: number | undefined;
-}
-
 const maxNamed = 3;
 
-/** The holder of the path. For any N of several paths, the number of free ones and the holders of the others. */
-export function blockedText({ conflicts, count, of }: Blocked, now: number): string {
+/** The holder of a path, or the holders of the first of several. */
+export function conflictsText(conflicts: Conflicts, now: number): string {
   const [one, ...more] = conflicts.map((conflict) => conflictText(conflict, now));
   if (one !== undefined && more.length === 0) return `${one}${placeText(conflicts[0])}`;
   const named = [one, ...more].slice(0, maxNamed).join('; ');
   const others = conflicts.length - maxNamed;
-  return `${tooFewText(conflicts.length, count, of)}: ${named}${others > 0 ? `; and ${formatNumber(others)} more` : ''}`;
-}
-
-function tooFewText(held: number, count: number, of: number | undefined): string {
-  if (of === undefined) return 'Too few items of the pool are free';
-  // An upper limit: paths that were not requested may be held as well.
-  const free = of - held;
-  return free === 0
-    ? `None of the ${formatNumber(of)} paths is free`
-    : `At most ${formatNumber(free)} of the ${formatNumber(of)} paths can be free, and ${formatNumber(count)} are needed`;
+  return `Too few are free: ${named}${others > 0 ? `; and ${formatNumber(others)} more` : ''}`;
 }
 
 function conflictText({ path, holder, queue }: Conflict, now: number): string {

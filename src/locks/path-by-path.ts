@@ -2,14 +2,13 @@ import type { WorkspaceId } from '../client/access.ts';
 import { inParallel } from '../client/in-parallel.ts';
 import type { AcquiredLock } from '../client/known-lock.ts';
 import type { PoolItem, PoolSelection } from '../client/leases.ts';
-import type { AcquireLockResult, Conflict } from '../client/post-lock.ts';
+import type { AcquireLockResult, Conflict, Conflicts } from '../client/post-lock.ts';
 import type { QueueWait } from '../client/queue.ts';
 import type { CallLimits } from '../client/request.ts';
 import type { ServiceError } from '../client/service-error.ts';
 import { formatDuration, type Ttl } from '../interface/duration.ts';
 import type { LockPath } from '../interface/lock-path.ts';
 import { type Grant, grantedLock, type Intent, lifetimeMs, parsedTtl } from './ledger/entry.ts';
-import type { Blocked } from './messages.ts';
 import {
   cleanupLimits,
   type GrantToRelease,
@@ -53,7 +52,7 @@ export type AcquireRound =
       readonly items: readonly PoolItem[];
       readonly grantedAt: number;
     }
-  | { readonly kind: 'held'; readonly blocked: Blocked }
+  | { readonly kind: 'held'; readonly conflicts: Conflicts }
   | { readonly kind: 'failed'; readonly error: ServiceError }
   /** A lock ended before the last one was acquired: it expired, or someone released it. */
   | {
@@ -77,7 +76,7 @@ export function acquirePathByPath(context: PathContext, goal: AcquireGoal) {
   const pending = new Map<LockPath, Intent>();
   const unreleased: Unreleased[] = [];
   let hasAcquired = false;
-  let blocked: Blocked | undefined;
+  let lastConflicts: Conflicts | undefined;
 
   /** Requests the lock of an intent, and keeps the intent if it may still be granted. */
   async function acquire(intent: Intent, within: CallLimits, line?: QueueWait): Promise<IntentResult> {
@@ -123,7 +122,8 @@ export function acquirePathByPath(context: PathContext, goal: AcquireGoal) {
       else error ??= result.error;
     }
 
-    for (const part of inParts(paths, [...pending.keys()], blocked)) await inParallel(part, request, shouldContinue);
+    for (const part of inParts(paths, [...pending.keys()], lastConflicts))
+      await inParallel(part, request, shouldContinue);
     const grants = acquired.map(({ grant }) => grant);
     const expired = acquired.find(({ grant, grantedAt }) => clock() - grantedAt >= lifetimeMs(grant, terms.ttl));
     const isEnough = acquired.length === count && expired === undefined && !signal.aborted;
@@ -137,9 +137,12 @@ export function acquirePathByPath(context: PathContext, goal: AcquireGoal) {
     // A single lock that was granted without a response is kept by the next attempt.
     if (!isAlone || signal.aborted || acquired.length > 0) await giveBack(acquired);
     if (signal.aborted) return { kind: 'cancelled' };
-    const nowBlocked = blockedBy(conflicts, goal);
-    blocked = nowBlocked ?? blocked;
-    if (nowBlocked !== undefined) return { kind: 'held', blocked: nowBlocked };
+    // More conflicts than spare paths come from requests that were already running: the step waits for the first ones.
+    const [first, ...others] = conflicts;
+    if (first !== undefined && others.length >= spare) {
+      lastConflicts = [first, ...others.slice(0, spare)];
+      return { kind: 'held', conflicts: lastConflicts };
+    }
     if (expired !== undefined) return { kind: 'too-short', expired: expired.grant.lock };
     error ??= unreleased[0]?.error;
     if (error === undefined) throw new Error('Locks are missing for an unknown reason.');
@@ -157,14 +160,6 @@ export function acquirePathByPath(context: PathContext, goal: AcquireGoal) {
   };
 }
 
-/** Undefined if enough paths may be free. */
-function blockedBy([first, ...others]: readonly Conflict[], { paths, count }: AcquireGoal): Blocked | undefined {
-  const spare = paths.length - count;
-  if (first === undefined || others.length < spare) return undefined;
-  // More conflicts than spare paths come from requests that were already running: the step waits for the first ones.
-  return { conflicts: [first, ...others.slice(0, spare)], count, of: paths.length };
-}
-
 /**
  * Jobs that need all paths ask in sorted order, so that competitors collide on the first path. Jobs that need any N of
  * them ask in random order, so that they do not.
@@ -180,8 +175,8 @@ function inFirstOrder({ paths, count }: AcquireGoal, random: () => number): read
  * starts with a single path: of several jobs that want the same paths, one gets it, and the others have nothing to roll
  * back.
  */
-function inParts(paths: readonly LockPath[], pending: readonly LockPath[], blocked: Blocked | undefined) {
-  const held = new Set<string>(blocked?.conflicts.map(({ path }) => path) ?? paths.slice(0, 1));
+function inParts(paths: readonly LockPath[], pending: readonly LockPath[], last: Conflicts | undefined) {
+  const held = new Set<string>(last?.map(({ path }) => path) ?? paths.slice(0, 1));
   const first = new Set([...pending, ...paths.filter((path) => held.has(path))]);
   return [[...first], paths.filter((path) => !first.has(path))];
 }

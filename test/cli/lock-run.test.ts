@@ -216,7 +216,7 @@ describe('a command under a lock on an item of a pool', () => {
       environment: environment(),
     });
     onTestFinished(() => command.signal('SIGKILL'));
-    await command.logLine((line) => line.includes('Too few items of the pool are free'));
+    await command.logLine((line) => line.includes('Too few are free'));
     await release('seats/1');
     expect(await command.ended()).toBe(0);
     expect(command.stdout()).toMatch(/^A1-s3cret b1 \d+\n/);

@@ -69,7 +69,7 @@ export function notAcquiredOutcome(
   const text = notAcquiredText(result, wait, context.client.serverNow(), (option) => `\`${option}\``);
   switch (result.kind) {
     case 'held': {
-      const { conflicts } = result.blocked;
+      const { conflicts } = result;
       const known = { ...outputs, status: 'held', holder: conflicts[0].holder?.owner ?? '' };
       return failed(known, text, holderTable(conflicts));
     }

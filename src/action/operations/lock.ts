@@ -1,12 +1,13 @@
 import { writeFileSync } from 'node:fs';
 import type { PoolItem } from '../../client/leases.ts';
+import type { Conflicts } from '../../client/post-lock.ts';
 import { errorMessage, formatNumber, joinFirst, pluralize } from '../../interface/format.ts';
 import { byPath, maxNamedPaths } from '../../interface/lock-path.ts';
 import { acquireLocks } from '../../locks/acquire.ts';
 import type { Entry, Grant } from '../../locks/ledger/entry.ts';
 import { type History, openHistory } from '../../locks/ledger/history.ts';
 import { locksFile, type Recorder } from '../../locks/ledger/ledger.ts';
-import { type Blocked, unansweredText } from '../../locks/messages.ts';
+import { unansweredText } from '../../locks/messages.ts';
 import { rollBack } from '../../locks/release.ts';
 import { InputError, minSecretLength } from '../inputs/table.ts';
 import type { TaskOf } from '../inputs/task.ts';
@@ -42,7 +43,7 @@ export async function lock(given: Context, task: TaskOf<'lock'>, renewer?: Renew
   if (inVain) return alreadyHeldOutcome(own);
 
   /** A parallel step may have locked a path meanwhile. The service names only the items of a pool that are not free. */
-  async function isInVain({ conflicts }: Blocked): Promise<boolean> {
+  async function isInVain(conflicts: Conflicts): Promise<boolean> {
     // Others may hold the items that it does not name.
     if (pool !== undefined && conflicts.length >= maxNamedPaths) return false;
     const needed = pool === undefined ? paths : conflicts.map(({ path }) => path);

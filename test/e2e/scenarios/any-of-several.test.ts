@@ -41,7 +41,7 @@ test('a wait for any of several paths ends as soon as one of them is released, w
   for (const path of ['a', 'b', 'c']) await stage.takenByGrace(path);
   const step = await job.step(takingAny(1, ['a', 'b', 'c'], { wait: '10m' }));
   await step.waitForLog(
-    /^None of the 3 paths is free: . is held by grace until .*, since .*; . is held .*; . is held .*\. Waiting, 10 min left\.$/m,
+    /^Too few are free: . is held by grace until .*, since .*; . is held .*; . is held .*\. Waiting, 10 min left\.$/m,
   );
   await expect.poll(() => proxy.passed.filter(({ headers }) => isWaiting(headers['prefer'])).length).toBe(1);
   const before = proxy.passed.length;
