@@ -8,7 +8,7 @@ import { createRecorder, followLedger, marksIn, openLedger } from '../locks/ledg
 import { renewLocks } from '../locks/renewal/renew-locks.ts';
 import { attemptMs, createSchedule } from '../locks/renewal/schedule.ts';
 import { runToEnd } from './process.ts';
-import { isGone } from './renewal/processes.ts';
+import { createContainerCheck, isGone } from './renewal/processes.ts';
 import type { RenewalTask } from './renewal/start.ts';
 import { errorText } from './report/outcome.ts';
 import { connect } from './step/context.ts';
@@ -23,7 +23,7 @@ const pollMs = 100;
 /** The ttl of the locks is the actual limit. */
 const retries = 1_000;
 
-/** A job of GitHub lasts no longer. The end of its worker may be invisible, as in a container. */
+/** A job of GitHub lasts no longer. */
 const maxDays = 5;
 
 async function renew(task: RenewalTask): Promise<void> {
@@ -70,7 +70,7 @@ async function renew(task: RenewalTask): Promise<void> {
       schedule,
       maxDays,
       follow: followLedger(task.ledgerFile),
-      isWorkerGone: () => worker !== undefined && isGone(worker),
+      isWorkerGone: worker ? () => isGone(worker) : createContainerCheck(task.ledgerFile, steadyClock),
       onStart: reportStart,
       watch(look) {
         const timer = setInterval(look, pollMs);

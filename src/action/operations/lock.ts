@@ -6,7 +6,7 @@ import { byPath, maxNamedPaths } from '../../interface/lock-path.ts';
 import { acquireLocks } from '../../locks/acquire.ts';
 import type { Entry, Grant } from '../../locks/ledger/entry.ts';
 import { type History, openHistory } from '../../locks/ledger/history.ts';
-import { locksFile, type Recorder } from '../../locks/ledger/ledger.ts';
+import { createRemovalCheck, locksFile, type Recorder } from '../../locks/ledger/ledger.ts';
 import { unansweredText } from '../../locks/messages.ts';
 import { rollBack } from '../../locks/release.ts';
 import { InputError, minSecretLength } from '../inputs/table.ts';
@@ -30,6 +30,7 @@ export async function lock(given: Context, task: TaskOf<'lock'>, renewer?: Renew
   const job = { service: connection.baseUrl, workspace, step };
   const now = (): string => new Date(client.serverNow()).toISOString();
   saveStep(context, step, task.onLost);
+  if (runner.worker === 0) endWithLedger(context);
   const { paths, wanted } = await goalOf(context, task);
   // Loaded on demand: no other step has a process that renews locks.
   const renewal = renewer && (await import('../renewal/start.ts')).createRenewal(context, task, renewer);
@@ -109,6 +110,16 @@ function saveStep({ client, record, saveState, signal, log }: Context, step: str
   // The runner evaluates the inputs again for the post-step, but the value in this step counts.
   saveState('on-lost', onLost);
   log.debug(`The id of this step in the ledger is ${step}.`);
+}
+
+const pollMs = 250;
+
+/** Ends a step that sees no end of its worker, as in a container: the ledger is removed at the end of the job. */
+function endWithLedger({ ledger, cancel }: Context): void {
+  const isRemoved = createRemovalCheck(ledger.file);
+  setInterval(() => {
+    if (isRemoved()) cancel(new LedgerFailure('it was removed'));
+  }, pollMs).unref();
 }
 
 /** Ends a step whose ledger cannot be written. Without a saved request, the post-step needs none in the ledger. */

@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { parseJson } from '../../client/json.ts';
 import { isRecordedProcess, type RecordedProcess } from '../../locks/ledger/entry.ts';
-import type { Ledger } from '../../locks/ledger/ledger.ts';
+import { createRemovalCheck, type Ledger } from '../../locks/ledger/ledger.ts';
 import type { Context } from '../step/context.ts';
 import { hasNoProcess } from '../step/runner.ts';
 
@@ -73,15 +73,46 @@ export function isGone({ pid, startedAt }: RecordedProcess): boolean {
   return start === zombieMark || (startedAt !== undefined && start !== undefined && start !== startedAt);
 }
 
+/** The default time limit of a job, in which a step outside of the container may run. */
+const maxIdleMs = 6 * 3_600_000;
+const lookEveryMs = 60_000;
+
 /**
- * proc_pid_stat(5): after the name, which may contain spaces, the state is the first field and the start time the 20th.
- * Undefined on other systems, or if the start time is unavailable for now.
+ * Returns a function that says whether a job is over whose worker is invisible, as in a container: its ledger is gone, or
+ * no step has run in the container for hours.
  */
+export function createContainerCheck(
+  ledgerFile: string,
+  clock: () => number,
+  runsStep = hasOutsideParent,
+): () => boolean {
+  const isRemoved = createRemovalCheck(ledgerFile);
+  let seenAt = clock();
+  let lookedAt = seenAt;
+  return () => {
+    if (clock() - lookedAt >= lookEveryMs) {
+      lookedAt = clock();
+      if (runsStep()) seenAt = lookedAt;
+    }
+    return isRemoved() || clock() - seenAt > maxIdleMs;
+  };
+}
+
+/** Whether a process runs that was started from outside of the container, besides its first one. */
+const hasOutsideParent = (): boolean =>
+  readdirSync('/proc').some((name) => /^\d+$/.test(name) && name !== '1' && statOf(name)?.[1] === '0');
+
+/** Undefined on other systems, or if the start time is unavailable for now. */
 function startOf(pid: number): string | undefined {
+  const fields = statOf(pid);
+  return fields?.[0] === 'Z' ? zombieMark : fields?.[19];
+}
+
+/** proc_pid_stat(5), after the name, which may contain spaces: the state, the parent, and as the 20th the start time. */
+function statOf(pid: number | string): readonly string[] | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return fields[0] === 'Z' ? zombieMark : fields[19];
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   } catch {
     return undefined;
   }

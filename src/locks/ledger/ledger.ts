@@ -1,4 +1,4 @@
-import { appendFileSync, closeSync, fstatSync, mkdirSync, openSync, readFileSync, readSync } from 'node:fs';
+import { appendFileSync, closeSync, fstatSync, mkdirSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { MarksStore } from '../../client/classify.ts';
 import { errorMessage, pluralize } from '../../interface/format.ts';
@@ -82,6 +82,23 @@ export function followLedger(file: string): () => readonly Entry[] {
       }
     } finally {
       closeSync(descriptor);
+    }
+  };
+}
+
+/**
+ * Returns a function that says whether the ledger was removed, as at the end of the job, even if the next job has created
+ * one of the same name: the system reuses no inode of a file that is open. Not for Windows, where open files cannot be removed.
+ */
+export function createRemovalCheck(file: string): () => boolean {
+  const descriptor = openIfPresent(file);
+  const inode = descriptor && fstatSync(descriptor).ino;
+  return () => {
+    try {
+      return inode === undefined || statSync(file, { throwIfNoEntry: false })?.ino !== inode;
+    } catch {
+      // Unknown for now, as on a network drive that does not answer.
+      return false;
     }
   };
 }

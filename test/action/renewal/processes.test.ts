@@ -1,9 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { endMain, identifyProcess, isGone, stopRenewal } from '../../../src/action/renewal/processes.ts';
+import {
+  createContainerCheck,
+  endMain,
+  identifyProcess,
+  isGone,
+  stopRenewal,
+} from '../../../src/action/renewal/processes.ts';
 import { sleep, steadyClock } from '../../../src/client/time.ts';
 import type { RecordedProcess } from '../../../src/locks/ledger/entry.ts';
 import { openLedger } from '../../../src/locks/ledger/ledger.ts';
@@ -118,6 +124,48 @@ describe('the process of a step that is still running', () => {
     child.stdin?.end();
     expect(await ended).toEqual([0, null]);
   }
+});
+
+describe('a job whose worker is invisible', () => {
+  const hour = 3_600_000;
+
+  function checking(runsStep: boolean) {
+    const file = join(temporaryFolder(), 'ledger.jsonl');
+    const ledger = openLedger(file);
+    ledger.append({ kind: 'step-started', step: 's', at: new Date().toISOString() });
+    let now = 0;
+    const isOver = createContainerCheck(
+      file,
+      () => now,
+      () => runsStep,
+    );
+    return {
+      ...{ file, ledger },
+      isOverAt(ms: number): boolean {
+        now = ms;
+        return isOver();
+      },
+    };
+  }
+
+  test('is over when its ledger is gone, even if the next job has one of the same name', () => {
+    const { file, ledger, isOverAt } = checking(true);
+    ledger.append({ kind: 'step-ended', step: 's', at: new Date().toISOString() });
+    expect(isOverAt(1)).toBe(false);
+    rmSync(file);
+    expect(isOverAt(2)).toBe(true);
+    ledger.append({ kind: 'step-started', step: 't', at: new Date().toISOString() });
+    expect(isOverAt(3)).toBe(true);
+  });
+
+  test.each([
+    ['lives while a step runs', true, false],
+    ['is over after six hours without a step', false, true],
+  ])('%s', (_, runsStep, isOver) => {
+    const { isOverAt } = checking(runsStep);
+    expect(isOverAt(6 * hour)).toBe(false);
+    expect(isOverAt(6 * hour + 1)).toBe(isOver);
+  });
 });
 
 describe('the renewal process of a step', () => {

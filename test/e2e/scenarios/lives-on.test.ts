@@ -1,8 +1,10 @@
-import { rm } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { isListing, isLocking, type Manner, once, type Passing, pathByPath } from '../../support/fault-proxy.ts';
 import { preload } from '../../support/preload.ts';
+import type { Job } from '../../support/runner/job.ts';
+import { ledgerOf } from './ledger.ts';
 import {
   locking,
   manyPaths,
@@ -86,6 +88,40 @@ test.each([
   await expect.poll(() => job.leftProcesses(), patiently).toEqual([]);
   await stage.release(hero);
   expect(await stage.locks()).toEqual([]);
+});
+
+describe('a job in a container, whose worker is outside, ends with its temporary folder:', () => {
+  async function openInContainer() {
+    const stage = await openStage();
+    const NODE_OPTIONS = preload(`Object.defineProperty(process, 'ppid', { value: 0 });`);
+    return { stage, job: await stage.job({ env: { NODE_OPTIONS } }) };
+  }
+
+  /** The next job of the runner has a ledger of the same name. */
+  async function replaceLedger(job: Job): Promise<void> {
+    await rm(ledgerOf(job));
+    await writeFile(ledgerOf(job), '');
+  }
+
+  test('its lock is no longer renewed', async () => {
+    const { stage, job } = await openInContainer();
+    await job.run(locking(hero, { renew: 'true', ttl: '4s' }));
+    await expectRenewed(stage);
+    await replaceLedger(job);
+    await expect.poll(() => job.leftProcesses(), patiently).toEqual([]);
+    await expect.poll(() => stage.locks(), patiently).toEqual([]);
+  });
+
+  test('a step that waits takes nothing', async () => {
+    const { stage, job } = await openInContainer();
+    await stage.take(hero);
+    const step = await job.step(locking(hero, { wait: '10m' }));
+    await step.waitForLog('Waiting');
+    await replaceLedger(job);
+    await expect(step.finished).resolves.toMatchObject({ conclusion: 'failure', outputs: { acquired: 'false' } });
+    await stage.release(hero);
+    expect(await stage.locks()).toEqual([]);
+  });
 });
 
 describe('steps of one job at the same time', () => {
