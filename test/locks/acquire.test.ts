@@ -212,6 +212,7 @@ describe('a wait', () => {
 
   test('logs with each poll who holds the path, from which run, since when and until when', async () => {
     const { lines, sleeps } = await waiting({ response: (path) => held(path), waitSeconds: 60 });
+    expect(sleeps.slice(0, 2)).toEqual([0.75 * second, 1.125 * second]);
     expect(sleeps.length).toBeGreaterThan(5);
     expect(lines).toHaveLength(sleeps.length);
     for (const line of lines) {

@@ -32,9 +32,10 @@ describe.each(databaseKinds)('a running sync on $name', (kind) => {
     };
     const stopping = new AbortController();
     const lines: string[] = [];
+    let renewals = 0;
     const done = runSync(
       {
-        storage,
+        storage: { ...storage, claim: (work) => storage.claim(work).finally(() => (renewals += 1)) },
         // runSync() uses only this part of it.
         git: git as Git,
         fetchObjects,
@@ -54,12 +55,14 @@ describe.each(databaseKinds)('a running sync on $name', (kind) => {
       stopping,
       course,
       lines,
+      renewals: () => renewals,
       receive: (objects: number) => receive(objects),
     };
   }
 
   test('reports the number of received objects while it runs', async () => {
-    const { status, receive, course, done } = await startRunning();
+    const { status, receive, renewals, course, done } = await startRunning();
+    const began = performance.now();
     for (const received of [40, 90]) {
       receive(received);
       await expect
@@ -69,6 +72,8 @@ describe.each(databaseKinds)('a running sync on $name', (kind) => {
     course.resolve({ head: 'abc', receivedObjects: 101 });
     await done;
     expect(await status()).toMatchObject({ status: 'succeeded', received_objects: 101, head: 'abc' });
+    // Each delays what the sync writes.
+    expect(renewals()).toBeLessThan((performance.now() - began) / 2_000);
   });
 
   test('is left to the next instance if the service stops', async () => {
