@@ -3,7 +3,7 @@ import { hookEvents, hookFormats } from '../../interface/resources.ts';
 import { requireFreeDisk } from '../access/access.ts';
 import { actorOf, keyedRequestOf } from '../access/caller.ts';
 import { branchField, parsedBy } from '../contract/request-fields.ts';
-import { invalid, jsonApiResponse } from '../contract/response.ts';
+import { jsonApiResponse, valid } from '../contract/response.ts';
 import { hookSchema } from '../contract/schemas.ts';
 import { checkTarget, maxUrlLength } from '../outbound/target.ts';
 import { extraHeadersField } from '../webhooks/extra-headers.ts';
@@ -32,10 +32,9 @@ export function addHookRoutes(api: Api, parts: ApiParts): void {
         keyedRequestOf(c),
         async () => {
           await requireFreeDisk(parts);
-          const target = await checkTarget(body.url, targets, workspace.id);
-          if (!target.ok) throw invalid({ pointer: '#/url', detail: target.reason });
           // The URL as deliveries use it.
-          return { ...body, url: target.value.href };
+          const { href: url } = valid('url', await checkTarget(body.url, targets, workspace.id));
+          return { ...body, url };
         },
         async (db, request) => {
           const registration = { ...request, workspace: workspace.id, actor: actorOf(c) };

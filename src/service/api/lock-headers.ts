@@ -3,7 +3,7 @@ import type { Context } from 'hono';
 import { type BranchName, parseBranchName } from '../../interface/branch-name.ts';
 import { authenticateRequest } from '../access/access.ts';
 import { describedBranch } from '../contract/request-fields.ts';
-import { type ApiResponse, invalid, Refusal } from '../contract/response.ts';
+import { type ApiResponse, Refusal, valid } from '../contract/response.ts';
 import { clientIsGone, disconnection, type Environment } from '../http/context.ts';
 import { defaultUrgency, maxWaitSeconds, placeKeptMs, urgencyMs, type WaitOptions } from '../locks/wait-terms.ts';
 import type { Storage } from '../storage/storage.ts';
@@ -67,10 +67,7 @@ export const lockBranchHeader = z.object({
 
 export function lockBranchOf(c: Context<Environment>): BranchName | undefined {
   const text = c.req.header('lock-branch');
-  if (text === undefined) return undefined;
-  const branch = parseBranchName(Buffer.from(text, 'latin1').toString());
-  if (!branch.ok) throw invalid({ pointer: '#/Lock-Branch', detail: branch.reason });
-  return branch.value;
+  return text === undefined ? undefined : valid('Lock-Branch', parseBranchName(Buffer.from(text, 'latin1').toString()));
 }
 
 /** Preferences are separated by commas, which quoted strings may contain. */

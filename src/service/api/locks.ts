@@ -3,7 +3,7 @@ import { lockPathFromUrl } from '../../interface/lock-path.ts';
 import { requireFreeDisk } from '../access/access.ts';
 import { actorOf, bearerOf, keyedRequestOf, originHeader, runOriginOf } from '../access/caller.ts';
 import { describedLockPath, lockRequestSchema, noteField } from '../contract/request-fields.ts';
-import { emptyResponse, invalid } from '../contract/response.ts';
+import { emptyResponse, valid } from '../contract/response.ts';
 import { acquiredLockSchema, lockSchema } from '../contract/schemas.ts';
 import { grants } from '../contract/scopes.ts';
 import { lastSegment } from '../http/request-target.ts';
@@ -109,9 +109,7 @@ export function addLockRoutes(api: Api, parts: ApiParts): void {
     responses: { 204: { description: 'Released.' } },
     async handle({ c, workspace, query }) {
       // Parsed from the raw path: the decoded one no longer shows which slashes were encoded.
-      const parsedPath = lockPathFromUrl(lastSegment(c.req.path));
-      if (!parsedPath.ok) throw invalid({ pointer: '#/path', detail: parsedPath.reason });
-      const path = parsedPath.value;
+      const path = valid('path', lockPathFromUrl(lastSegment(c.req.path)));
       const bearer = bearerOf(c);
       const forceRequested = query.force === 'true';
       const release = await locks.release({

@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi';
 import { requireFreeDisk } from '../access/access.ts';
 import { bearerOf, keyedRequestOf } from '../access/caller.ts';
 import { branchField } from '../contract/request-fields.ts';
-import { type ApiResponse, invalid, jsonApiResponse, Refusal } from '../contract/response.ts';
+import { type ApiResponse, jsonApiResponse, Refusal, valid } from '../contract/response.ts';
 import { type Sync, syncSchema } from '../contract/schemas.ts';
 import { enqueue, findSync, syncIdPattern } from '../syncs/queue.ts';
 import {
@@ -47,8 +47,7 @@ export function addSyncRoutes(api: Api, parts: ApiParts): void {
           return prepareSync(workspace, branch);
         },
         async (db, prepared) => {
-          if (!prepared.ok) throw invalid({ pointer: '#/branch', detail: prepared.reason });
-          const requested = { estimatedObjects: prepared.value, requestedBy: bearerOf(c).name };
+          const requested = { estimatedObjects: valid('branch', prepared), requestedBy: bearerOf(c).name };
           const sync = await enqueue(db, { workspace: workspace.id, branch, ...requested });
           return queuedResponse(workspace.id, sync, publicUrl());
         },

@@ -1,4 +1,5 @@
 import type { z } from '@hono/zod-openapi';
+import type { Parsed } from '../../interface/parsed.ts';
 import {
   type FieldError,
   type ProblemName,
@@ -57,6 +58,12 @@ export function invalid(...errors: readonly [FieldError, ...FieldError[]]): Refu
   const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : '';
   const subject = first.pointer === '#' ? 'The request body' : first.pointer.replace(/^#\//, '');
   return new Refusal('invalid-request', `${subject}: ${first.detail}${more}`, { errors });
+}
+
+/** The parsed value of a field, or a refusal that names the field. */
+export function valid<T>(field: string, parsed: Parsed<T>): T {
+  if (parsed.ok) return parsed.value;
+  throw invalid({ pointer: `#/${field}`, detail: parsed.reason });
 }
 
 export function toProblemResponse(

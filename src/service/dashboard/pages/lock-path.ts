@@ -1,11 +1,10 @@
 import { html } from 'hono/html';
 import { formatDuration, parseTtl } from '../../../interface/duration.ts';
 import { type LockPath, lockPathFromUrl, parseLockPath, parseNote } from '../../../interface/lock-path.ts';
-import type { Parsed } from '../../../interface/parsed.ts';
 import { problems } from '../../../interface/problem.ts';
 import { requireFreeDisk } from '../../access/access.ts';
 import { renewedLock } from '../../api/lock-responses.ts';
-import { invalid, Refusal } from '../../contract/response.ts';
+import { Refusal, valid } from '../../contract/response.ts';
 import { lastSegment } from '../../http/request-target.ts';
 import { findCommittedLock, type LockRow, toLock } from '../../locks/find.ts';
 import { readLockHistory } from '../../locks/history.ts';
@@ -77,11 +76,6 @@ export function addLockPathPages(site: Site): void {
 interface Change extends Pick<WorkspaceCall, 'bearer'> {
   readonly workspace: string;
   readonly path: LockPath;
-}
-
-function valid<T>(field: string, parsed: Parsed<T>): T {
-  if (parsed.ok) return parsed.value;
-  throw invalid({ pointer: `#/${field}`, detail: parsed.reason });
 }
 
 async function pathView(
