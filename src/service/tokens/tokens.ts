@@ -177,13 +177,9 @@ const withNow = (db: Database) => db.selectFrom('tokens').selectAll().select(now
 
 /**
  * Replaces a token with a new one of the same name, owner and permissions, which therefore owns the locks of
- * the old one. The old secret stays valid for `keepMs`, unless the token expires sooner; 0 revokes it at once.
+ * the old one. The old secret stays valid for a week, unless the token expires or is revoked sooner.
  */
-export async function rotateToken(
-  db: Database,
-  actor: Actor,
-  { id, keepMs }: { readonly id: string; readonly keepMs: number },
-) {
+export async function rotateToken(db: Database, actor: Actor, id: string) {
   const old = await findToken(db, id);
   if (old === undefined) return { kind: 'unknown' } as const;
   // Expired, revoked, or already rotated, maybe by the same form: the new secret cannot be shown again.
@@ -191,14 +187,9 @@ export async function rotateToken(
   const { name, owner, scopes, workspaces } = old;
   const newToken = { name, owner, scopes, workspaces, lifetime: lifetimeOf(old) };
   const { token, secret } = await createToken(db, actor, newToken);
-  const keptUntil = Date.parse(token.created_at) + keepMs;
+  const keptUntil = Date.parse(token.created_at) + keptMs;
   const validUntil = old.expires_at === null ? keptUntil : Math.min(keptUntil, Date.parse(old.expires_at));
-  const end = keepMs === 0 ? { revoked_at: validUntil } : { expires_at: validUntil };
-  await db
-    .updateTable('tokens')
-    .set({ ...end, replaced_by: token.id })
-    .where('id', '=', id)
-    .execute();
+  await db.updateTable('tokens').set({ expires_at: validUntil, replaced_by: token.id }).where('id', '=', id).execute();
   const oldValidUntil = asTimestamp(validUntil);
   await recordAudit(db, {
     actor,
@@ -207,6 +198,9 @@ export async function rotateToken(
   });
   return { kind: 'rotated', token, secret, oldValidUntil } as const;
 }
+
+/** Longer than any job takes that has begun with the old secret: it must still release its locks. */
+const keptMs = 7 * 86_400_000;
 
 const lifetimeOf = ({ created_at, expires_at }: Token) =>
   expires_at === null ? null : { seconds: Math.ceil((Date.parse(expires_at) - Date.parse(created_at)) / 1_000) };

@@ -89,7 +89,7 @@ describe.each(databaseKinds)('rotating a token in the dashboard, on $name', (kin
   const statusWith = async (token: string) => (await service.ask('GET', '/v1/workspaces', { token })).status;
   const found = async (id: string) => (await listTokens(service.storage)).find((token) => token.id === id);
 
-  const rotate = (visitor: Visitor, id: string, keep: string) => visitor.post(`/tokens/${id}/rotate`, { keep });
+  const rotate = (visitor: Visitor, id: string) => visitor.post(`/tokens/${id}/rotate`);
 
   test('shows the new secret once, which has the locks of the old one immediately', async () => {
     const visitor = await administrator();
@@ -97,8 +97,8 @@ describe.each(databaseKinds)('rotating a token in the dashboard, on $name', (kin
     const { id, secret } = await service.token({ name: 'laptop', owner: 'ada', scopes: ['locks:write'] });
     await takeLock(service, game, secret, 'a');
     const page = (await visitor.get(`/tokens/${id}`)).text;
-    for (const said of ['<bdi>laptop</bdi>', '<bdi>ada</bdi>', 'value="1d"']) expect(page).toContain(said);
-    const { status, text } = await rotate(visitor, id, '1h');
+    for (const said of ['<bdi>laptop</bdi>', '<bdi>ada</bdi>', 'valid for 7 days']) expect(page).toContain(said);
+    const { status, text } = await rotate(visitor, id);
     expect(status).toBe(200);
     expect(text).toMatch(
       /The token <bdi>laptop<\/bdi> was rotated; the old secret is valid until <time [^>]*>\S+ \S+ UTC<\/time>\./,
@@ -109,7 +109,7 @@ describe.each(databaseKinds)('rotating a token in the dashboard, on $name', (kin
     expect((await service.ask('DELETE', address, { token: next })).status).toBe(204);
     const old = await found(id);
     const left = Date.parse(old?.expires_at ?? '') - Date.now();
-    expect(Math.abs(left - 3_600_000)).toBeLessThan(120_000);
+    expect(Math.abs(left - 7 * 86_400_000)).toBeLessThan(120_000);
     const list = (await visitor.get('/tokens')).text;
     expect(list).not.toContain(next);
     expect(list).toContain(`<a href="/tokens/${old?.replaced_by}">rotated</a>`);
@@ -117,33 +117,27 @@ describe.each(databaseKinds)('rotating a token in the dashboard, on $name', (kin
     expect((await visitor.get(`/tokens/${id}`)).text).not.toContain('Rotate token');
   });
 
-  test('revokes the old secret immediately if it is not kept, and so ends one’s own session', async () => {
+  test('ends one’s own session with the old secret, which can be revoked at once', async () => {
     const visitor = await administrator();
     const page = (await visitor.get(`/tokens/${visitor.id}`)).text;
     expect(page).toContain('Your session ends with the old secret.');
-    const { text } = await rotate(visitor, visitor.id, 'now');
-    expect(text).toContain('the old secret is no longer valid');
+    const { text } = await rotate(visitor, visitor.id);
+    expect(await statusWith(visitor.secret)).toBe(200);
+    await visitor.post(`/tokens/${visitor.id}/revoke`);
     expect(await statusWith(visitor.secret)).toBe(401);
     expect((await visitor.get('/tokens')).status).toBe(303);
     expect((await visitor.signIn(secretIn(text))).status).toBe(303);
     expect((await visitor.get('/tokens')).status).toBe(200);
   });
 
-  test('changes nothing without a choice, or for a revoked or unknown token', async () => {
+  test('changes nothing for a revoked or unknown token', async () => {
     const visitor = await administrator();
     const { id } = await service.token({ name: 'ci', lifetime: { seconds: 3_600 } });
-    const before = await found(id);
-    for (const keep of ['', '30d', 'constructor']) {
-      const { status, text } = await rotate(visitor, id, keep);
-      expect(status).toBe(422);
-      expect(text).toContain('Choose how long the old secret stays valid.');
-    }
-    expect(await found(id)).toEqual(before);
     await visitor.post(`/tokens/${id}/revoke`);
     expect((await visitor.get(`/tokens/${id}`)).text).not.toContain('Rotate token');
-    expect((await rotate(visitor, id, '1h')).status).toBe(409);
+    expect((await rotate(visitor, id)).status).toBe(409);
     for (const unknown of ['tok_00000000-0000-4000-8000-000000000000', '%00']) {
-      expect((await rotate(visitor, unknown, '1h')).status).toBe(404);
+      expect((await rotate(visitor, unknown)).status).toBe(404);
     }
   });
 });

@@ -29,10 +29,9 @@ describe.each(databaseKinds)('rotating a token on $name', (kind) => {
   } as const;
   const create = (more: Partial<NewToken> = {}) =>
     storage.commit('global', (db) => createToken(db, operator, { ...laptop, ...more }));
-  const rotate = (id: string, keepMs: number) =>
-    storage.commit('global', (db) => rotateToken(db, actor, { id, keepMs }));
-  async function rotated(id: string, keepMs: number) {
-    const rotation = await rotate(id, keepMs);
+  const rotate = (id: string) => storage.commit('global', (db) => rotateToken(db, actor, id));
+  async function rotated(id: string) {
+    const rotation = await rotate(id);
     if (rotation.kind !== 'rotated') throw new Error(`It was ${rotation.kind}.`);
     return rotation;
   }
@@ -40,11 +39,11 @@ describe.each(databaseKinds)('rotating a token on $name', (kind) => {
 
   test('creates a secret with the same name, owner and scopes, and keeps the old one valid for a while', async () => {
     const old = await create();
-    const { token, secret, oldValidUntil } = await rotated(old.token.id, hourMs);
+    const { token, secret, oldValidUntil } = await rotated(old.token.id);
     expect(secret).not.toBe(old.secret);
     expect(token).toMatchObject({ name: 'laptop', owner: 'ada', scopes: ['locks:write'], workspaces: ['game'] });
     expect([token.state, token.expires_at, token.replaced_by]).toEqual(['active', null, null]);
-    expect(Date.parse(oldValidUntil) - Date.parse(token.created_at)).toBe(hourMs);
+    expect(Date.parse(oldValidUntil) - Date.parse(token.created_at)).toBe(7 * dayMs);
     expect(await found(old.token.id)).toMatchObject({
       state: 'active',
       expires_at: oldValidUntil,
@@ -60,18 +59,18 @@ describe.each(databaseKinds)('rotating a token on $name', (kind) => {
 
   test('does not extend the lifetime of the old secret, and gives the new one the original lifetime', async () => {
     const old = await create({ lifetime: { seconds: 7_200 } });
-    const { token, oldValidUntil } = await rotated(old.token.id, 7 * dayMs);
+    const { token, oldValidUntil } = await rotated(old.token.id);
     expect(oldValidUntil).toBe(old.token.expires_at);
     expect((await found(old.token.id)).expires_at).toBe(old.token.expires_at);
     expect(Date.parse(token.expires_at ?? '') - Date.parse(token.created_at)).toBe(2 * hourMs);
-    const sooner = await create({ lifetime: { seconds: 7_200 } });
-    const { oldValidUntil: soonerEnd } = await rotated(sooner.token.id, hourMs);
-    expect(Date.parse(soonerEnd)).toBeLessThan(Date.parse(sooner.token.expires_at ?? ''));
+    const later = await create({ lifetime: { seconds: 30 * 86_400 } });
+    const { oldValidUntil: end } = await rotated(later.token.id);
+    expect(Date.parse(end)).toBeLessThan(Date.parse(later.token.expires_at ?? ''));
   });
 
   test('rotates the token once, even if requested several times, also concurrently', async () => {
     const { token } = await create({ owner: 'once' });
-    const same = await Promise.all([1, 2, 3].map(() => rotate(token.id, hourMs)));
+    const same = await Promise.all([1, 2, 3].map(() => rotate(token.id)));
     expect(same.map(({ kind }) => kind).toSorted()).toEqual(['over', 'over', 'rotated']);
     expect(same.filter((one) => 'secret' in one)).toHaveLength(1);
     expect(await findRows(storage, 'tokens', { owner: 'once' })).toHaveLength(2);
@@ -84,15 +83,15 @@ describe.each(databaseKinds)('rotating a token on $name', (kind) => {
     await changeRows(storage, 'tokens', { expires_at: 1 }, { id: expired.token.id });
     for (const { token } of [revoked, expired]) {
       const before = await found(token.id);
-      expect((await rotate(token.id, hourMs)).kind).toBe('over');
+      expect((await rotate(token.id)).kind).toBe('over');
       expect(await found(token.id)).toEqual(before);
     }
-    expect(await rotate(newTokenId(), hourMs)).toEqual({ kind: 'unknown' });
+    expect(await rotate(newTokenId())).toEqual({ kind: 'unknown' });
   });
 
   test('records the rotation without the secret', async () => {
     const { token: old } = await create();
-    const { token, oldValidUntil, secret } = await rotated(old.id, hourMs);
+    const { token, oldValidUntil, secret } = await rotated(old.id);
     const { entries } = await readAudit(storage, { limit: 2 });
     const detail = {
       token: old.id,

@@ -51,41 +51,16 @@ interface InputOptions {
   readonly attributes?: Markup;
 }
 
-export const textInput = (
-  name: string,
-  title: string,
-  { hint, type = 'text', attributes = html`` }: InputOptions = {},
-): FormField =>
-  labelled(name, title, hint, (aria, value) => {
-    const complete = type === 'password' ? 'current-password' : 'off';
-    return html`<input id="${name}" name="${name}" value="${value}" type="${type}"${attributes} autocomplete="${complete}" autocapitalize="none" spellcheck="false"${aria}>`;
-  });
-
-export const selection = (
-  name: string,
-  title: string,
-  options: readonly (readonly [value: string, text: string])[],
-): FormField =>
-  labelled(name, title, undefined, (aria, chosen) => {
-    const option = ([value, text]: (typeof options)[number]) =>
-      html`<option value="${value}"${value === chosen ? html` selected` : ''}>${text}</option>`;
-    return html`<select id="${name}" name="${name}"${aria}>${options.map(option)}</select>`;
-  });
-
-const labelled =
-  (
-    name: string,
-    title: string,
-    hint: Markup | string | undefined,
-    control: (aria: Markup, value: string) => Markup,
-  ): FormField =>
+export const textInput =
+  (name: string, title: string, { hint, type = 'text', attributes = html`` }: InputOptions = {}): FormField =>
   (values, { [name]: problem }) => {
     const about = [hint === undefined ? '' : `${name}-hint`, problem === undefined ? '' : `${name}-problem`];
     const described = about.join(' ').trim();
     const aria = html`${described === '' ? '' : html` aria-describedby="${described}"`}${invalidMark(problem)}`;
+    const complete = type === 'password' ? 'current-password' : 'off';
     return html`<div class="field">
       <label for="${name}">${title}</label>
-      ${control(aria, values.get(name) ?? '')}
+      <input id="${name}" name="${name}" value="${values.get(name) ?? ''}" type="${type}"${attributes} autocomplete="${complete}" autocapitalize="none" spellcheck="false"${aria}>
       ${fieldProblem(name, problem)}
       ${hint === undefined ? '' : html`<p class="hint" id="${name}-hint">${hint}</p>`}
     </div>`;

@@ -4,25 +4,14 @@ import { Refusal } from '../../contract/response.ts';
 import { endedCookie } from '../../sessions/session-cookie.ts';
 import { looksLikeTokenId } from '../../tokens/secret.ts';
 import { findToken, listTokens, revokeToken, rotateToken, type Token, type TokenState } from '../../tokens/tokens.ts';
-import { postForm, selection } from '../elements/fields.ts';
+import { postForm } from '../elements/fields.ts';
 import { faint, htmlTable, literal, type Markup, pointInTime, type Row, time, userText } from '../elements/markup.ts';
-import { textIn } from '../frame/form.ts';
 import type { PageCall, View } from '../frame/layout.ts';
 import { addAction, addPage, type Site } from '../frame/page.ts';
 import { createdTokenView, expiryText, scopeList, tokenFacts, workspaceList } from './new-token.ts';
 
 /** States, in the order of the list: active tokens come first. */
 const states = ['active', 'expired', 'revoked'] as const satisfies readonly TokenState[];
-
-const hourMs = 3_600_000;
-
-/** Time for which the old secret stays valid, by the value in the form. */
-const keepTimes: ReadonlyMap<string, { readonly ms: number; readonly text: string }> = new Map([
-  ['1d', { ms: 24 * hourMs, text: 'for 1 day' }],
-  ['1h', { ms: hourMs, text: 'for 1 hour' }],
-  ['7d', { ms: 7 * 24 * hourMs, text: 'for 7 days' }],
-  ['now', { ms: 0, text: 'not at all: jobs that use it now fail' }],
-]);
 
 export function addTokenPages(site: Site): void {
   const { storage } = site;
@@ -38,13 +27,11 @@ export function addTokenPages(site: Site): void {
 
   addAction(site, '/tokens/:token/rotate', 'admin', async (call) => {
     const id = idIn(call);
-    const kept = keepTimes.get(textIn(call.form, 'keep'));
-    if (kept === undefined) return tokenView(site, call, id, 'Choose how long the old secret stays valid.', 422);
-    const rotation = await storage.commit('global', (db) => rotateToken(db, actorOf(call.c), { id, keepMs: kept.ms }));
+    const rotation = await storage.commit('global', (db) => rotateToken(db, actorOf(call.c), id));
     if (rotation.kind !== 'rotated')
       return tokenView(site, call, id, 'Nothing was changed: it was rotated or has ended.');
-    const ends = kept.ms === 0 ? 'no longer valid' : html`valid until ${pointInTime(rotation.oldValidUntil)}`;
-    const result = html`The token ${userText(rotation.token.name)} was rotated; the old secret is ${ends}.`;
+    const { token, oldValidUntil } = rotation;
+    const result = html`The token ${userText(token.name)} was rotated; the old secret is valid until ${pointInTime(oldValidUntil)}.`;
     return createdTokenView(call, rotation, result);
   });
 
@@ -94,13 +81,7 @@ const lastUseText = ({ last_used_at }: Token, now: number): Markup =>
   last_used_at === null ? faint('not yet') : time(last_used_at, now);
 
 /** One token, with what depends on it, and the forms to rotate and to revoke it. A problem says why nothing was done. */
-async function tokenView(
-  { storage }: Site,
-  call: PageCall,
-  id: string,
-  problem?: string,
-  status = problem === undefined ? 200 : 409,
-): Promise<View> {
+async function tokenView({ storage }: Site, call: PageCall, id: string, problem?: string): Promise<View> {
   const token = await findToken(storage.read, id);
   if (token === undefined) throw noSuchToken();
   const main = html`${problem === undefined ? '' : html`<p class="warning" role="alert">${problem}</p>`}
@@ -113,24 +94,15 @@ async function tokenView(
     )}
     ${token.state === 'active' && token.replaced_by === null ? rotation(call, token) : ''}
     ${token.state === 'active' ? revocation(call, token) : ''}`;
-  return { title: `The token ${token.name}`, main, status };
+  return { title: `The token ${token.name}`, main, status: problem === undefined ? 200 : 409 };
 }
 
 const rotation = ({ bearer }: PageCall, { id }: Token): Markup =>
   html`<h2>Rotate</h2>
-    <p>A new token with a new secret takes over, with the same name, owner, rights and lifetime. Locks stay with their owner.</p>
+    <p>A new token with a new secret takes over, with the same name, owner, rights and lifetime. Locks stay with their owner. The
+      old secret stays valid for 7 days, so that jobs can finish: to end it at once, revoke this token afterwards.</p>
     ${id === bearer.id ? html`<p class="warning">You are signed in with this token. Your session ends with the old secret.</p>` : ''}
-    ${postForm({
-      action: `${tokenUrl(id)}/rotate`,
-      fields: [
-        selection(
-          'keep',
-          'The old secret stays valid',
-          [...keepTimes].map(([value, { text }]) => [value, text]),
-        ),
-      ],
-      button: 'Rotate token',
-    })}`;
+    ${postForm({ action: `${tokenUrl(id)}/rotate`, button: 'Rotate token' })}`;
 
 const revocation = ({ bearer }: PageCall, { id }: Token): Markup =>
   html`<h2>Revoke</h2>
