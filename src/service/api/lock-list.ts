@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi';
+import { wholeNumber } from '../../interface/parsed.ts';
 import { bearerOf } from '../access/caller.ts';
 import {
   lockPathField,
@@ -26,9 +27,7 @@ const querySchema = z.object({
   owner: plainText.optional().openapi({ description: 'Only the locks of this owner. Case-sensitive.', example: 'ada' }),
   limit: z
     .string()
-    .regex(/^\d{1,4}$/, `It must be a whole number from 1 to ${maxPageSize}.`)
-    .transform(Number)
-    .refine((limit) => limit >= 1 && limit <= maxPageSize, `It must be a whole number from 1 to ${maxPageSize}.`)
+    .transform(parsedBy(wholeNumber(1, maxPageSize)))
     .default(pageSize)
     .openapi({ type: 'integer', minimum: 1, maximum: maxPageSize, default: pageSize }),
   cursor: z.string().transform(parsedBy(readCursor)).optional().openapi({

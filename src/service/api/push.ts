@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { z } from '@hono/zod-openapi';
 import { requireFreeDisk } from '../access/access.ts';
-import { emptyResponse, invalid, Refusal } from '../contract/response.ts';
+import { emptyResponse, Refusal } from '../contract/response.ts';
 import { syncSchema } from '../contract/schemas.ts';
 import { forEachPiece, isJson } from '../http/body.ts';
 import { checkSignature, forges, hasSignature, headBytes, parsePushEvent } from '../syncs/push-event.ts';
@@ -36,7 +36,6 @@ export function addPushRoute(api: Api, parts: ApiParts): void {
     },
     async handle({ c }) {
       const { forge, workspace, event } = await receive(c.env.incoming, c.req.param(), storage);
-      if (event.kind === 'not-understood') throw invalid({ pointer: '#', detail: event.reason });
       // Events may arrive late, so the remote is asked before the branch is removed from the mirror.
       if (event.kind === 'deleted') prepareSync(workspace, event.branch).catch(onError);
       if (event.kind !== 'pushed') return emptyResponse(204);

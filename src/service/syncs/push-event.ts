@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { z } from '@hono/zod-openapi';
 import { type BranchName, parseBranchName } from '../../interface/branch-name.ts';
-import { parseJson } from '../contract/response.ts';
+import { invalid, parseJson, valid } from '../contract/response.ts';
 import { sameHash, secretHash } from '../tokens/secret.ts';
 import { secretKey, type WebhookSecret } from '../webhooks/signature.ts';
 
@@ -14,9 +14,7 @@ export type Forge = (typeof forges)[number];
 type PushEvent =
   | { readonly kind: 'pushed' | 'deleted'; readonly branch: BranchName }
   /** A test of the webhook, or a tag. */
-  | { readonly kind: 'ignored' }
-  /** `reason` is a sentence for users. */
-  | { readonly kind: 'not-understood'; readonly reason: string };
+  | { readonly kind: 'ignored' };
 
 interface ForgeRequest {
   readonly headers: IncomingHttpHeaders;
@@ -26,7 +24,7 @@ interface ForgeRequest {
 /** All forges name the branch and its commit before their lists of commits. */
 export const headBytes = 64 * 1_024;
 
-/** Parses a request whose signature was verified. */
+/** Parses a request whose signature was verified. Throws if it cannot be understood. */
 export function parsePushEvent(forge: Forge, { headers, head }: ForgeRequest): PushEvent {
   const { eventHeader, push, ignored } = rules[forge];
   const event = headers[eventHeader];
@@ -34,15 +32,13 @@ export function parsePushEvent(forge: Forge, { headers, head }: ForgeRequest): P
   const json = event === push ? head.toString() : '';
   const { data: payload } = payloadSchema.safeParse({ ref: firstText(json, 'ref'), after: firstText(json, 'after') });
   if (payload === undefined) {
-    const reason = `It must be a push event: "${push}" in the header ${eventHeader}, and "ref" and "after" in the body.`;
-    return { kind: 'not-understood', reason: `${reason} Choose only push events in the settings of the webhook.` };
+    const detail = `It must be a push event: "${push}" in the header ${eventHeader}, and "ref" and "after" in the body. Choose only push events in the settings of the webhook.`;
+    throw invalid({ pointer: '#', detail });
   }
   const [, name] = /^refs\/heads\/(.*)$/s.exec(payload.ref) ?? [];
   if (name === undefined) return { kind: 'ignored' };
-  const branch = parseBranchName(name);
-  if (!branch.ok) return { kind: 'not-understood', reason: branch.reason };
   // All forges send zeros as the new commit of a deleted branch.
-  return { kind: /^0+$/.test(payload.after) ? 'deleted' : 'pushed', branch: branch.value };
+  return { kind: /^0+$/.test(payload.after) ? 'deleted' : 'pushed', branch: valid('ref', parseBranchName(name)) };
 }
 
 /** The part that is the same for all forges. */
