@@ -30,6 +30,9 @@ import { bonusMsOf, placeKeptMs } from './wait-terms.ts';
 /** Keeps a single token from making every line long. */
 export const maxWaitsOfToken = 1_000;
 
+/** In all waits of a token, each a row: enough for ten jobs with the largest lease. */
+export const maxWaitPathsOfToken = 200_000;
+
 export interface WaitRequest {
   readonly id: string;
   readonly workspace: string;
@@ -70,7 +73,7 @@ const countOfTokens = batchQuery((db, members) =>
     .selectFrom('waits')
     .where(sql<boolean>`token_id in (select ${textOf('tokenId')} from ${members})`)
     .groupBy('token_id')
-    .select(['token_id', ({ fn }) => fn.countAll<number>().as('waits')]),
+    .select(({ fn }) => ['token_id', fn.countAll<number>().as('waits'), fn.sum<number>('size').as('paths')]),
 );
 
 /** Thousandths of a millisecond, so that requests of the same transaction keep their order. */
@@ -139,7 +142,7 @@ export async function joinLine(
   const joining = fresh.filter(({ id }) => !refused.has(id));
   await insertPaths(db, [...changed, ...joining].flatMap(pathRows));
   await notifyHolders(db, joining);
-  const tooMany = `This token has ${maxWaitsOfToken} requests in line, which is the maximum.`;
+  const tooMany = `A token may have ${maxWaitsOfToken} requests in line, for ${maxWaitPathsOfToken} paths in all. This one would exceed that.`;
   return requests.map(({ id }) => (refused.has(id) ? new Refusal('quota-exceeded', tooMany) : undefined));
 }
 
@@ -147,12 +150,13 @@ export async function joinLine(
 async function beyondTheirLimit(db: Database, fresh: readonly WaitRequest[]): Promise<ReadonlySet<string>> {
   const tokens = fresh.map(({ tokenId }) => ({ tokenId }));
   const counts = fresh.length === 0 ? [] : await countOfTokens(db, tokens);
-  const waiting = new Map(counts.map(({ token_id, waits }) => [token_id, Number(waits)]));
+  const waiting = new Map(counts.map((row) => [row.token_id, { waits: Number(row.waits), paths: Number(row.paths) }]));
   return new Set(
-    fresh.flatMap(({ id, tokenId }) => {
-      const others = waiting.get(tokenId) ?? 0;
-      if (others >= maxWaitsOfToken) return id;
-      waiting.set(tokenId, others + 1);
+    fresh.flatMap(({ id, tokenId, keys }) => {
+      const others = waiting.get(tokenId);
+      const all = { waits: (others?.waits ?? 0) + 1, paths: (others?.paths ?? 0) + keys.length };
+      if (all.waits > maxWaitsOfToken || all.paths > maxWaitPathsOfToken) return id;
+      waiting.set(tokenId, all);
       return [];
     }),
   );
@@ -238,15 +242,17 @@ const maxRemovedAtOnce = 1_000;
 
 export async function removeOldWaits(storage: Pick<Storage, 'dialect' | 'read' | 'commit'>): Promise<void> {
   const { read, commit } = storage;
-  const old = read.selectFrom('waits').select(['id', 'size']).where(isOver).limit(maxRemovedAtOnce);
-  // A global change waits for all others, so there must be a reason for it.
-  for (let waits = await old.execute(); waits.length > 0; waits = await old.execute()) {
-    let paths = 0;
-    const batch = waits.filter(({ size }, index) => {
-      paths += size;
-      return index === 0 || paths <= maxRemovedAtOnce;
+  const old = read.selectFrom('waits').select(['id', 'workspace_id as workspace', 'size']).where(isOver);
+  for (;;) {
+    const [first, ...others] = await old.limit(maxRemovedAtOnce).execute();
+    if (first === undefined) break;
+    let paths = first.size;
+    const more = others.filter(({ workspace, size }) => {
+      if (workspace === first.workspace) paths += size;
+      return workspace === first.workspace && paths <= maxRemovedAtOnce;
     });
-    await commit('global', (db) => removeExpired(db, batch));
+    // Not global: changes of other workspaces need not wait.
+    await commit(first, (db) => removeExpired(db, [first, ...more]));
     await sleep(pauseMs);
   }
   await removeOld(storage, { table: 'lock_requests', time: 'at', keptForMs: remindedEveryMs });

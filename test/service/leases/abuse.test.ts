@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { joinLine, maxWaitsOfToken } from '../../../src/service/locks/waits.ts';
+import { joinLine, maxWaitPathsOfToken, maxWaitsOfToken } from '../../../src/service/locks/waits.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { waitRequest } from '../../support/waits.ts';
 import { expectProblem } from '../http/expect-problem.ts';
@@ -88,6 +88,25 @@ describe.each(databaseKinds)('a guest who may lock, on $name', (kind) => {
     await honest.take('a');
     expectProblem(await guest.take('a', { prefer: 'wait=0' }), 'quota-exceeded');
     expect((await honest.take('a', { prefer: 'wait=0' })).body.queue).toEqual({ position: 1, length: 1 });
+  });
+
+  test('waits for a limited number of paths, which others do not share', async () => {
+    const { id, honest, lease, tokenId } = await withGuest();
+    const { storage } = service;
+    await honest.take('a');
+    const wait = waitRequest(`${id} many`, { workspace: id, paths: ['a', 'b'], tokenId });
+    await storage.commit({ workspace: id }, async (db) => {
+      await joinLine(db, [wait]);
+      await db
+        .updateTable('waits')
+        .set({ size: maxWaitPathsOfToken - 2 })
+        .where('id', '=', wait.id)
+        .execute();
+    });
+    const tooMany = await lease(['a', 'b', 'c'], 'wait=0');
+    expectProblem(tooMany, 'quota-exceeded');
+    expect((await lease(['a', 'b'], 'wait=0')).status).toBe(202);
+    expect((await honest.take('a', { prefer: 'wait=0' })).status).toBe(409);
   });
 
   test('causes one event for a held path within a minute, with however many requests', async () => {

@@ -42,6 +42,7 @@ describe.each(databaseKinds)('a place in line, on $name', (kind) => {
     const counting: typeof storage = {
       ...storage,
       async commit(scope, change) {
+        expect(scope).toMatchObject({ workspace });
         const rows = async () => (await storage.read.selectFrom('wait_paths').select('path').execute()).length;
         const before = await rows();
         const result = await storage.commit(scope, change);
