@@ -40,10 +40,13 @@ export function ownLockState({ grant, mayBeReleased }: OurLock, found: LookupRes
       return isUnreadable(found.error) ? withoutProof : 'unknown';
     case 'unknown':
       return withoutProof;
-    case 'locked':
-      // Some services still list a lock for a while after it has expired.
-      if (Date.parse(found.lock.expires_at ?? '') <= serverNow) return 'absent';
-      return identityOf(grant, found.lock) ?? withoutProof;
+    case 'locked': {
+      const identity = identityOf(grant, found.lock);
+      // Some services still list a lock for a while after it has expired. For ours, their list counts, and not the time:
+      // our clock, or that of a gateway, may be wrong by days.
+      if (identity !== 'ours' && Date.parse(found.lock.expires_at ?? '') <= serverNow) return 'absent';
+      return identity ?? withoutProof;
+    }
   }
 }
 

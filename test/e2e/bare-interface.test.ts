@@ -208,6 +208,10 @@ const table: Readonly<Record<string, Row>> = {
     service: { locks: () => json(200, { locks: [] }) },
     steps: [locking, { ...checking, outputs: { status: 'lost' }, fails: 'lost' }],
   },
+  'check: the list names an owner, and the response to the lock did not': {
+    service: { granted: () => nothing(200), locks: () => json(200, { locks: [{ path: hero, owner: 'eve' }] }) },
+    steps: [locking, { with: checking.with, fails: 'Could not determine whether this job still holds' }],
+  },
   'check: 403 {"error"} to the list': {
     service: { instead: on(isListing, refusedWith(403)) },
     steps: [locking, { with: checking.with, fails: 'no 403' }],

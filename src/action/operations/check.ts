@@ -47,14 +47,20 @@ function locksToCheck(context: Context, { selection, workspace }: TaskOf<'check'
 }
 
 /**
- * Whether the lock is still held, by the same proof as a release. Without id and ETag, it counts as held until its ttl
- * expires, and as lost after that.
+ * Whether the lock is still held, by the same proof as a release. Where nothing identifies locks, it counts as held until
+ * its ttl expires, and as lost after that.
  */
 export function checkResult({ ours, state, listed, reason }: LookedUp, now: number): CheckResult {
   const { path, lock } = ours.grant;
   if (reason !== undefined) return { path, result: 'unknown', unclear: reason };
   if (state === 'ours') return keptResult(ours, listed);
-  if (state === 'assumed') return keptResult(ours, { expires_at: listed?.expires_at });
+  if (state === 'assumed') {
+    if (!isComparable(lock, listed)) {
+      const unclear = 'The service lists ids or owners, but gave this job none when it locked the path.';
+      return { path, result: 'unknown', unclear };
+    }
+    return keptResult(ours, { expires_at: listed?.expires_at });
+  }
   if (state === 'unknown' && ours.loss === undefined && Number.isNaN(Date.parse(lock.expires_at ?? ''))) {
     const unclear =
       'The current lock cannot be verified to be the one that you passed. Pass the output `locks` of a lock step unchanged.';
@@ -63,6 +69,10 @@ export function checkResult({ ours, state, listed, reason }: LookedUp, now: numb
   const holder = state === 'absent' || listed === undefined ? 'nobody' : listed;
   return { path, result: 'lost', holder, failure: lossText(ours, holder, now) };
 }
+
+/** Whether the service gave us whatever identifies the current lock, which is otherwise as likely that of someone else. */
+const isComparable = (own: OwnLock, listed: OwnLock = {}): boolean =>
+  (['id', 'etag', 'owner'] as const).every((name) => listed[name] === undefined || own[name] !== undefined);
 
 /** The details for the output `locks`: from the list, or as the job last knew them. */
 function keptResult({ grant: { path, lock } }: OurLock, listed: OwnLock = {}): CheckResult {

@@ -8,10 +8,15 @@ const minute = 60_000;
 const after = start + 65 * minute;
 const listed = knownLock(path, { id: 'l2', owner: 'grace', fence: 7, expires_at: iso(90 * minute) });
 
-const check = (state: LookedUp['state'], more: Partial<LookedUp> = {}, expires_at: string | undefined = end) =>
+const check = (
+  state: LookedUp['state'],
+  more: Partial<LookedUp> = {},
+  expires_at: string | undefined = end,
+  own = {},
+) =>
   checkResult(
     {
-      ...{ ours: { grant: { path, lock: { type: 'exclusive', expires_at } }, mayBeReleased: false }, state },
+      ...{ ours: { grant: { path, lock: { type: 'exclusive', expires_at, ...own } }, mayBeReleased: false }, state },
       ...{ listed: state === 'absent' ? undefined : listed, reason: undefined, ...more },
     },
     after,
@@ -25,7 +30,7 @@ describe('the check of a lock', () => {
       until: expires_at,
       kept: { id: 'l2', fence: 7, expires_at },
     });
-    const assumed = check('assumed');
+    const assumed = check('assumed', { listed: { ...listed, id: undefined, owner: undefined } });
     expect(assumed).toMatchObject({ result: 'kept', kept: { type: 'exclusive', expires_at } });
     expect(JSON.stringify(assumed)).not.toMatch(/l2|grace/);
   });
@@ -40,6 +45,14 @@ describe('the check of a lock', () => {
   test('has no result if the holder of the lock is unknown, or the service did not answer', () => {
     expect(check('unknown', {}, '')).toMatchObject({ result: 'unknown', unclear: expect.stringContaining('verified') });
     expect(check('absent', { reason: 'It is cut.' })).toEqual({ path, result: 'unknown', unclear: 'It is cut.' });
+  });
+
+  test.each([
+    ['an id', 'unknown', { owner: 'grace' }],
+    ['an owner', 'unknown', { id: 'l1' }],
+    ['neither', 'kept', { id: 'l1', owner: 'grace' }],
+  ])('that only the list identifies by %s is %s', (_, result, own) => {
+    expect(check('assumed', {}, end, own)).toMatchObject({ result });
   });
 
   test('says how a lost lock ended, and who holds the path now', () => {
