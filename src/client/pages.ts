@@ -1,5 +1,5 @@
 import { resolveLink } from './endpoints.ts';
-import { asObject, isArray, isObject, type Json, nameIn } from './json.ts';
+import { asObject, isArray, isObject, type Json, type JsonObject, nameIn } from './json.ts';
 import { membersOf, notUnderstood, rawMessageOf, unusable } from './refusal.ts';
 import { type CallLimits, type ClientContext, expectSuccess } from './request.ts';
 import { type ClientResponse, headerOf, objectIn, parseLinks } from './response.ts';
@@ -70,7 +70,7 @@ export async function readPages<Item>(
     const wrong = expect(response);
     if (wrong !== undefined && !isEmptyList(response, name)) throw answered.error({ ...wrong, isRecognized: true });
     const entries = entriesIn(response, name) ?? [];
-    const next = nextPage(response, target);
+    const next = nextPage(response, target, { page, entries: items.length + unread + entries.length });
     const isLoop = next.target !== undefined && seen.has(next.target);
 
     // A service without support for cursors returns its first page again and again.
@@ -121,9 +121,15 @@ interface NextPage {
 }
 
 /** Members that some services put around what belongs to the pages. */
-const wrappers = ['pagination', 'meta', 'links', '_links'];
+const wrappers = ['data', 'pagination', 'pageInfo', 'page_info', 'paging', 'meta', 'links', '_links'];
 
-function nextPage(response: ClientResponse, target: string): NextPage {
+/** What was read, with this page. */
+interface Progress {
+  readonly page: number;
+  readonly entries: number;
+}
+
+function nextPage(response: ClientResponse, target: string, read: Progress): NextPage {
   const atCursor = (cursor: string): NextPage => ({ target: withCursor(target, cursor) });
   const atUrl = (link: string): NextPage => {
     const followed = resolveLink(link, target, response.baseUrl);
@@ -142,9 +148,25 @@ function nextPage(response: ClientResponse, target: string): NextPage {
     const text = nameIn(next) ?? nameIn(asObject(next)['href']);
     if (text !== undefined) return looksLikeUrl(text) ? atUrl(text) : atCursor(text);
   }
-  const hasMore = places.some(({ has_more }) => has_more === true);
+  const total = { total: headerOf(response, 'x-total-count') ?? null };
+  const hasMore = [...places, total].some((place) => announcesMore(place, read));
   return hasMore ? { reason: 'the service has more pages, but does not name the next one' } : {};
 }
+
+/** Common ways to say that there is more. We do not follow them: the parameters that they belong to are unknown. */
+const moreNames = /^(has_?(more|next)(_?page)?|(is_?)?truncated)$/i;
+const nextNames = /^(next|continuation)(_?page)?(_?(token|cursor|url|link|number|offset))?$/i;
+const totalNames = /^(count|total(_?(count|items|entries|results|locks))?)$/i;
+const pagesNames = /^(pages|(total|num)_?pages|page_?count|last_?page)$/i;
+
+const announcesMore = (place: JsonObject, { page, entries }: Progress): boolean =>
+  Object.entries(place).some(
+    ([name, value]) =>
+      (moreNames.test(name) && value === true) ||
+      (nextNames.test(name) && Boolean(value)) ||
+      (totalNames.test(name) && Number(value) > entries) ||
+      (pagesNames.test(name) && Number(value) > Math.max(page, Number(place['page'] ?? place['current_page'] ?? 0))),
+  );
 
 /** Finds an array, on its own or in an object under the name of the list or a common name. */
 function entriesOf(body: Json, name: string): readonly Json[] | undefined {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { Json } from '../../src/client/json.ts';
 import type { Answer } from '../support/other-servers/other-server.ts';
 import { inTurn, json, nothing, page, raw } from '../support/other-servers/responses.ts';
 import { startOtherServer } from '../support/other-servers/start-other-server.ts';
@@ -95,12 +96,25 @@ describe('the pages of a list', () => {
     ['null', { locks: ['a'], next_cursor: null }],
     ['an empty string', { locks: ['a'], next_cursor: '', next: '' }],
     ['false', { locks: ['a'], next: false }],
+    ['the number of all entries', { locks: ['a'], total: 1, count: 1, page: 1, total_pages: 1, per_page: 1 }],
+    ['the number of pages, counted from 0', { locks: ['a'], page: 0, pages: 1, next_page: null }],
   ])('end with %s', async (_, body) => {
     expect((await follow(json(200, body), last)).urls).toHaveLength(1);
   });
 
-  test('make the list incomplete if the service does not name them', async () => {
-    const { paths, incomplete } = await follow(json(200, { locks: ['a'], meta: { has_more: true } }));
+  test.each<[string, Json, Readonly<Record<string, string>>?]>([
+    ['has_more', { locks: ['a'], meta: { has_more: true } }],
+    ['hasNextPage', { locks: ['a'], pageInfo: { hasNextPage: true } }],
+    ['total', { locks: ['a'], total: 3, page: 1, per_page: 1 }],
+    ['total_count', { locks: ['a'], meta: { total_count: '3' } }],
+    ['count', { data: { locks: ['a'], count: 3 } }],
+    ['X-Total-Count', ['a'], { 'x-total-count': '3' }],
+    ['total_pages', { locks: ['a'], pagination: { page: 1, total_pages: 3 } }],
+    ['pages', { locks: ['a'], pages: 2 }],
+    ['next_page', { locks: ['a'], next_page: 2 }],
+    ['nextPageToken', { locks: ['a'], nextPageToken: 'b' }],
+  ])('make the list incomplete if the service announces them by %s only', async (_, body, headers = {}) => {
+    const { paths, incomplete } = await follow(json(200, body, headers));
     expect(paths).toEqual(['a']);
     expect(incomplete).toContain('the service has more pages, but does not name the next one.');
   });
