@@ -32,7 +32,9 @@ export async function releaseRemoteLocks(
       return `${path} was not released: the service does not identify its locks by id or ETag.`;
     const held = heldText(path, lock, client.serverNow());
     if (force) report(`${held}.`);
-    const result = await client.releaseLock({ workspace, path, proof: lock, force, reason }, within());
+    // Other services than ours may ignore the id, and release whatever lock is current when a repeated request arrives.
+    const once = lock.etag === undefined && lock.fence === undefined;
+    const result = await client.releaseLock({ workspace, path, proof: lock, force, reason, once }, within());
     switch (result.kind) {
       case 'released':
         return undefined;

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { uptime } from 'node:os';
 import type { Timestamp } from '../interface/resources.ts';
 import { maxTimerMs } from '../interface/timers.ts';
 import type { Json } from './json.ts';
@@ -16,6 +17,9 @@ const startedAt = Date.now() - process.uptime() * 1_000;
 
 /** Does not jump when the clock of the machine is set. `performance` does not either, but takes longer to load. */
 export const steadyClock: Clock = () => startedAt + process.uptime() * 1_000;
+
+/** Since the start of the machine: the same for all processes of a job, and as steady. */
+export const machineClock: Clock = () => Math.round(uptime() * 1_000);
 
 export interface ServerClock {
   readonly now: Clock;

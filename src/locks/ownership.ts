@@ -1,6 +1,6 @@
 import { isSameLock, type KnownLock } from '../client/known-lock.ts';
 import { isUnreadable, type LookupResult } from '../client/lists.ts';
-import { clockSlackMs, responseClockMs } from '../client/time.ts';
+import { clockSlackMs, machineClock, responseClockMs } from '../client/time.ts';
 import type { Grant } from './ledger/entry.ts';
 import type { JobLock } from './ledger/history.ts';
 
@@ -10,7 +10,7 @@ export interface OurLock extends Omit<JobLock, 'grant' | 'ending'> {
 }
 
 /** The known part of a grant. A lock of another job has no `key`, and `at` is the latest time of the grant. */
-interface OwnGrant extends Pick<Grant, 'path'>, Partial<Pick<Grant, 'key' | 'at'>> {
+interface OwnGrant extends Pick<Grant, 'path'>, Partial<Pick<Grant, 'key' | 'at' | 'lastsUntil'>> {
   readonly lock: OwnLock;
 }
 
@@ -31,7 +31,8 @@ type OwnLockState =
 
 /** Determines the state of a lock. One that may already have been released is never assumed to exist. */
 export function ownLockState({ grant, mayBeReleased }: OurLock, found: LookupResult, serverNow: number): OwnLockState {
-  const withoutProof = mayBeReleased || mayHaveExpired(grant.lock, serverNow) ? 'unknown' : 'assumed';
+  const mayHaveEnded = mayBeReleased || mayHaveExpired(grant.lock, serverNow);
+  const withoutProof = mayHaveEnded ? 'unknown' : 'assumed';
   switch (found.kind) {
     case 'absent':
       return 'absent';
@@ -41,7 +42,7 @@ export function ownLockState({ grant, mayBeReleased }: OurLock, found: LookupRes
     case 'unknown':
       return withoutProof;
     case 'locked': {
-      const identity = identityOf(grant, found.lock);
+      const identity = identityOf(grant, found.lock, mayHaveEnded);
       // Some services still list a lock for a while after it has expired. For ours, their list counts, and not the time:
       // our clock, or that of a gateway, may be wrong by days.
       if (identity !== 'ours' && Date.parse(found.lock.expires_at ?? '') <= serverNow) return 'absent';
@@ -50,15 +51,22 @@ export function ownLockState({ grant, mayBeReleased }: OurLock, found: LookupRes
   }
 }
 
-/** Undefined if neither an id nor an ETag identifies the listed lock, and it is not known to be later. */
-function identityOf({ lock: own, at = '' }: OwnGrant, listed: KnownLock): 'ours' | 'other' | undefined {
+/**
+ * Undefined if neither an id nor an ETag identifies the listed lock, and it is not known to be later. Nor does an id alone
+ * if our lock may have ended, and the listed one begins or ends later: it may be the id of the path.
+ */
+function identityOf({ lock: own, at = '' }: OwnGrant, listed: KnownLock, mayHaveEnded: boolean) {
   const isSame = isSameLock(own, listed);
-  if (isSame !== undefined) return isSame ? 'ours' : 'other';
-  if (own.owner !== undefined && listed.owner !== undefined && own.owner !== listed.owner) return 'other';
+  if (isSame === false) return 'other';
   const laterMs = Date.parse(listed.acquired_at ?? '') - Date.parse(own.acquired_at ?? at);
   // The service may have cut its times to seconds; ours also includes the time of a response.
   const isLater = own.acquired_at === undefined ? laterMs > clockSlackMs : laterMs >= responseClockMs;
-  return isLater ? 'other' : undefined;
+  if (isSame === undefined) {
+    const isOfOther = own.owner !== undefined && listed.owner !== undefined && own.owner !== listed.owner;
+    return isOfOther || isLater ? 'other' : undefined;
+  }
+  const endsLater = Date.parse(listed.expires_at ?? '') - Date.parse(own.expires_at ?? '') > clockSlackMs;
+  return mayHaveEnded && own.etag === undefined && (isLater || endsLater) ? undefined : 'ours';
 }
 
 /** Whether the lock has expired or is about to. A lock without a known expiry may have expired. */
@@ -66,3 +74,10 @@ export function mayHaveExpired({ expires_at = '' }: OwnLock, serverNow: number):
   const end = Date.parse(expires_at);
   return !(end > serverNow + clockSlackMs);
 }
+
+/**
+ * How long the lock certainly lasts. Until its first response, this process does not know the clock of the service, and
+ * that of the machine may be wrong, so the time since the grant counts as well.
+ */
+export const certainMs = ({ lock: { expires_at = '' }, lastsUntil = 0 }: OwnGrant, serverNow: number): number =>
+  Math.max(0, Math.min((Date.parse(expires_at) || 0) - serverNow, lastsUntil - machineClock()) - clockSlackMs);

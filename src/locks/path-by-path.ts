@@ -6,6 +6,7 @@ import type { AcquireLockResult, Conflict, Conflicts } from '../client/post-lock
 import type { QueueWait } from '../client/queue.ts';
 import type { CallLimits } from '../client/request.ts';
 import type { ServiceError } from '../client/service-error.ts';
+import { machineClock } from '../client/time.ts';
 import { formatDuration, type Ttl } from '../interface/duration.ts';
 import type { LockPath } from '../interface/lock-path.ts';
 import { type Grant, grantedLock, type Intent, lifetimeMs, parsedTtl } from './ledger/entry.ts';
@@ -254,7 +255,9 @@ export function createIntents({ client, clock, record }: Pick<LockContext, 'clie
       if (acquisition.kind === 'acquired') {
         const { lock } = acquisition;
         const waitedMs = Math.round(clock() - startedAt);
-        const grant: Grant = { kind: 'granted', ...ended, step, waitedMs, lock: grantedLock(lock), at: now() };
+        const known = { waitedMs, lock: grantedLock(lock), at: now() };
+        const lastsUntil = machineClock() + Math.floor(lifetimeMs(known, parsedTtl(intent)));
+        const grant: Grant = { kind: 'granted', ...ended, step, ...known, lastsUntil };
         record(grant);
         const waits = line !== undefined && line.seconds > 0;
         return { kind: 'acquired', grant, lock, grantedAt: waits ? clock() : earliestGrant(key, lock) };

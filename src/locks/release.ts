@@ -10,7 +10,7 @@ import { isTransient, type ServiceError } from '../client/service-error.ts';
 import { backoff, type Clock } from '../client/time.ts';
 import type { Entry, Grant, LeaseIntent } from './ledger/entry.ts';
 import type { Recorder } from './ledger/ledger.ts';
-import { mayHaveExpired, type OurLock, type OwnLock, ownLockState } from './ownership.ts';
+import { certainMs, mayHaveExpired, type OurLock, type OwnLock, ownLockState } from './ownership.ts';
 
 /** What acquiring, renewing and releasing locks needs: a step of a job has it, and so has a command. */
 export interface LockContext {
@@ -173,8 +173,8 @@ export async function releaseTarget(
   const entry = { service, workspace, path, id, etag, key };
   const now = (): string => new Date(client.serverNow()).toISOString();
   const recordAttempt = (failed?: true): void => record({ kind: 'releasing', ...entry, failed, at: now() });
-  // A request that names its lock can be sent again: it never releases a later one.
-  const isNamed = conditionOf(proof) !== undefined;
+  // Only an ETag, or an id of our service, is certainly matched: such a request never releases a later lock.
+  const isNamed = conditionOf(proof) !== undefined && (etag !== undefined || client.isOurs());
   if (isNamed) recordAttempt();
   const result = isNamed
     ? await client.releaseLock({ workspace, path, proof, force }, within)
@@ -188,8 +188,9 @@ export async function releaseTarget(
 }
 
 /**
- * A lock with neither id nor ETag is released by its path, with one request after a look at the list: if its response is
- * lost, another job may hold the path. A request that has certainly not arrived is sent again, after another look.
+ * A service may release whatever lock is on the path: that of another job, if ours has expired, or if an earlier request
+ * without a response has released it. So each request is sent once, after a look at the list, unless our lock certainly
+ * lasts; and after a lost response only if the list still shows its id.
  */
 async function releaseByPath(
   context: ReleaseContext,
@@ -198,11 +199,21 @@ async function releaseByPath(
   recordAttempt: (failed?: true) => void,
 ): Promise<ReleaseResult> {
   const { clock, sleep, random } = context;
+  const hasId = conditionOf(lock.grant.lock) !== undefined;
+  let target = lock;
+  let unanswered: ReleaseResult | undefined;
   for (let failures = 1; ; failures += 1) {
-    const result = await releaseOnce(context, lock, within, recordAttempt);
-    const pauseMs = backoff(failures + 1, undefined, random, maxPauseMs);
+    const result = await releaseOnce(context, target, within, recordAttempt);
+    const isUnanswered = result.kind === 'failed' && result.mayBeDone;
+    if (isUnanswered) unanswered = result;
+    else if (unanswered !== undefined && result.kind !== 'failed') {
+      return result.kind === 'ambiguous' ? unanswered : { kind: 'released' };
+    }
+    const pauseMs = isUnanswered && !hasId ? 0 : backoff(failures + 1, undefined, random, maxPauseMs);
     const isOver = within.signal?.aborted === true || clock() + pauseMs >= within.deadline;
-    if (lock.found !== undefined || !hasNotArrived(result) || isOver) return result;
+    const mayTryAgain = isUnanswered || (hasNotArrived(result) && (hasId || target.found === undefined));
+    if (!mayTryAgain || isOver) return unanswered ?? result;
+    target = { ...lock, found: undefined, mayBeReleased: lock.mayBeReleased || unanswered !== undefined };
     await sleep(pauseMs, within.signal);
   }
 }
@@ -216,34 +227,38 @@ const hasNotArrived = (result: ReleaseResult): boolean =>
   (isTransient(result.error) || result.error.failure.kind === 'aborted');
 
 /**
- * Records the attempt just before the request, and if that has not arrived: other processes of the job leave alone a
- * lock that this one may have released.
+ * Records the attempt just before the request, and if that had no effect: other processes of the job leave alone a lock
+ * that this one may have released.
  */
 async function releaseOnce(
-  { client }: ReleaseContext,
+  { client, clock }: ReleaseContext,
   lock: ReleaseTarget,
   within: CallLimits,
   recordAttempt: (failed?: true) => void,
 ): Promise<ReleaseResult> {
   const { workspace, grant, mayBeReleased, force } = lock;
   const { path } = grant;
-  const look = async () => (await lookUp(client, workspace, [path], within))(path);
-  const found = lock.found ?? (await look());
-  const isUnreadableList = lock.found === undefined && found.kind === 'failed' && isUnreadable(found.error);
-  if (found.kind === 'failed' && !isUnreadableList) return { ...found, mayBeDone: false };
-  if (lock.found === undefined) {
+  const proof = conditionOf(grant.lock) === undefined ? undefined : grant.lock;
+  const lastsMs = proof === undefined || mayBeReleased ? 0 : certainMs(grant, client.serverNow());
+  let found: LookupResult | undefined = lock.found;
+  if (found?.kind === 'absent') return found;
+  if (found === undefined && lastsMs <= 0) {
+    const listed = (await lookUp(client, workspace, [path], within))(path);
+    if (listed.kind === 'failed' && !isUnreadable(listed.error)) return { ...listed, mayBeDone: false };
     const serverNow = client.serverNow();
-    const state = ownLockState(lock, found, serverNow);
-    if (state === 'other') return { kind: 'other', holder: found.kind === 'locked' ? found.lock : undefined };
+    const state = ownLockState(lock, listed, serverNow);
+    if (state === 'other') return { kind: 'other', holder: listed.kind === 'locked' ? listed.lock : undefined };
     if (state === 'unknown') return { kind: 'ambiguous' };
     // Some services list no locks at all.
     if (state === 'absent' && (mayBeReleased || mayHaveExpired(grant.lock, serverNow))) return { kind: 'absent' };
-  } else if (lock.found.kind === 'absent') return lock.found;
+    found = listed;
+  }
 
   recordAttempt();
-  const result = await client.releaseLock({ workspace, path, force, once: true, found }, within);
-  if (hasNotArrived(result) && !mayBeReleased && grant.key !== undefined) recordAttempt(true);
-  if (result.kind !== 'failed' || !result.mayBeDone) return result;
-  const state = ownLockState({ grant, mayBeReleased: true }, await look(), client.serverNow());
-  return state === 'absent' || state === 'other' ? { kind: 'released' } : result;
+  const deadline = lastsMs > 0 ? Math.min(within.deadline, clock() + lastsMs) : within.deadline;
+  const request = { workspace, path, proof, force, once: true, found };
+  const result = await client.releaseLock(request, { ...within, deadline });
+  const isRefused = proof !== undefined && result.kind === 'failed' && !result.mayBeDone;
+  if ((isRefused || hasNotArrived(result)) && !mayBeReleased && grant.key !== undefined) recordAttempt(true);
+  return result;
 }

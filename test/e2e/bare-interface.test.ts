@@ -66,6 +66,12 @@ const refusing = (status: number): Row => ({
   steps: [{ with: locking.with, fails: `no ${status}` }],
 });
 const withId = json(201, { id: 'l1', path: hero });
+const listingId =
+  (id: string, more: object = {}) =>
+  () =>
+    json(200, [{ id, path: hero, ...more }]);
+/** The lock may have expired before the next step. */
+const briefly: Step = { ...locking, with: { ...locking.with, ttl: '1s' } };
 const releasing = (answer: Answer, outputs: Readonly<Record<string, string>>, fails: string): Row => ({
   service: { granted: () => withId, instead: on(isReleasing, answer) },
   steps: [locking, { ...unlocking, outputs, fails }],
@@ -187,8 +193,34 @@ const table: Readonly<Record<string, Row>> = {
     service: { instead: on(isReleasing, refusedWith(404)), locks: () => json(200, []) },
   },
   'post-step: 502 with a page, then 204': {
+    service: { granted: () => withId, instead: firstOnly(isReleasing, page(502)), locks: listingId('l1') },
+    steps: [locking],
+  },
+  'post-step: 502 with a page, and the list shows no ids': {
     service: { granted: () => withId, instead: firstOnly(isReleasing, page(502)) },
     steps: [locking],
+    left: [hero],
+    postWarns: 'may not have been released',
+  },
+  'post-step: 502 with a page, and the list shows another id': {
+    service: { granted: () => withId, instead: firstOnly(isReleasing, page(502)), locks: listingId('l2') },
+    steps: [locking],
+    left: [hero],
+  },
+  'unlock: the lock has expired, and the list shows its id': {
+    service: { granted: () => withId, locks: listingId('l1') },
+    steps: [briefly, unlocking],
+  },
+  'unlock: the lock has expired, and the list shows another id': {
+    service: { granted: () => withId, locks: listingId('l2') },
+    steps: [briefly, { ...unlocking, outputs: { status: 'lost' }, fails: 'lost' }],
+    left: [hero],
+  },
+  'post-step: the lock has expired, and its id is that of a later lock': {
+    service: { granted: () => withId, locks: listingId('l1', { acquired_at: '2100-01-01T00:00:00Z' }) },
+    steps: [briefly],
+    left: [hero],
+    postWarns: 'left alone',
   },
   'lock: 403 with a page, then 201 {}': {
     service: { instead: firstOnly(isLocking, page(403)) },

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Client } from '../../src/client/client.ts';
 import type { KnownLock } from '../../src/client/known-lock.ts';
-import type { Entry } from '../../src/locks/ledger/entry.ts';
+import { machineClock } from '../../src/client/time.ts';
+import type { Entry, Grant, GrantedLock } from '../../src/locks/ledger/entry.ts';
 import { releaseTarget } from '../../src/locks/release.ts';
 import { game, hero } from '../client/test-client.ts';
 import { end, errorOf, iso, knownLock, place, start } from './samples.ts';
@@ -17,23 +18,26 @@ interface Service {
   /** Successive lists and responses; the last of each is repeated. */
   readonly lists?: readonly (KnownLock | undefined)[];
   readonly answers?: readonly ClientResult[];
+  /** Whether the service is ours, and so matches ids. */
+  readonly isOurs?: boolean;
 }
 
-async function releasing(target: Target, { lists = [], answers = [] }: Service = {}) {
+async function releasing(target: Target, { lists = [], answers = [], isOurs = false }: Service = {}) {
   const events: string[] = [];
   const entries: Entry[] = [];
   let now = start;
   let looks = 0;
   let sends = 0;
-  const client: Pick<Client, 'serverNow' | 'listLocks' | 'releaseLock'> = {
-    serverNow: () => start,
+  const client: Pick<Client, 'serverNow' | 'isOurs' | 'listLocks' | 'releaseLock'> = {
+    serverNow: () => now,
+    isOurs: () => isOurs,
     async listLocks() {
       events.push('look');
       const lock = lists[Math.min(looks++, lists.length - 1)];
       return { items: lock === undefined ? [] : [lock], incomplete: undefined };
     },
     async releaseLock({ proof, once }) {
-      events.push(proof === undefined ? `send${once ? ' once' : ''}` : `send ${proof.id}`);
+      events.push(`send${proof === undefined ? '' : ` ${proof.id}`}${once ? ' once' : ''}`);
       return answers[Math.min(sends++, answers.length - 1)] ?? { kind: 'released' };
     },
   };
@@ -61,13 +65,14 @@ async function releasing(target: Target, { lists = [], answers = [] }: Service =
 }
 
 const own = (
-  { key, ...lock }: { readonly id?: string; readonly key?: string } = {},
+  { key, lastsUntil, ...lock }: Partial<Pick<Grant, 'key' | 'lastsUntil'> & GrantedLock> = {},
   mayBeReleased = false,
 ): Target => ({
   grant: {
     path: hero,
     lock: { owner: 'grace', acquired_at: iso(1), expires_at: end, ...lock },
     ...(key !== undefined && { key }),
+    lastsUntil,
   },
   mayBeReleased,
 });
@@ -84,8 +89,11 @@ const timeless = knownLock(hero);
 const withId = { ...ours, id: 'l2' };
 
 describe('the release of a lock of the job', () => {
-  test('sends the id without a lookup, and records the start and the end in the ledger', async () => {
-    expect(await releasing(own({ id: 'l1' }))).toEqual({
+  test.each([
+    ['the id to our service', { id: 'l1' }, { isOurs: true }],
+    ['an ETag', { id: 'l1', etag: '"v1"' }, {}],
+  ])('sends %s without a lookup, and records the start and the end in the ledger', async (_, lock, service) => {
+    expect(await releasing(own(lock), service)).toEqual({
       kind: 'released',
       events: ['send l1'],
       recorded: ['releasing', 'ended'],
@@ -149,14 +157,57 @@ describe('the release of a lock of the job', () => {
   });
 
   test('keeps a lock in the ledger as one whose release has started if the service refuses the request', async () => {
-    const result = await releasing(own({ id: 'l1' }), { answers: [failing(false)] });
+    const result = await releasing(own({ id: 'l1' }), { answers: [failing(false)], isOurs: true });
     expect(result).toMatchObject({ kind: 'failed', recorded: ['releasing'] });
+  });
+});
+
+describe('the release of a lock that only its id identifies, by a service that may ignore it', () => {
+  const lastsUntil = machineClock() + 3_600 * second;
+  const lasting = own({ id: 'l1', lastsUntil });
+  const mine = { ...ours, id: 'l1' };
+
+  test('needs no lookup while the lock certainly lasts', async () => {
+    expect(await releasing(lasting)).toMatchObject({ kind: 'released', events: ['send l1 once'] });
+  });
+
+  test.each<[string, Target]>([
+    ['has expired', own({ id: 'l1', lastsUntil, expires_at: iso(second) })],
+    ['has expired by the clock of the machine', own({ id: 'l1', lastsUntil: machineClock() + second })],
+    ['has no known expiry', own({ id: 'l1' })],
+    ['may be released', own({ id: 'l1', lastsUntil }, true)],
+  ])('looks first if the lock %s, and sends nothing if the list shows another one', async (_, target) => {
+    const events = ['look', 'send l1 once'];
+    const { expires_at } = target.grant.lock;
+    expect(await releasing(target, { lists: [{ ...mine, expires_at }] })).toMatchObject({ kind: 'released', events });
+    expect(await releasing(target, { lists: [withId] })).toMatchObject({ kind: 'other', events: ['look'] });
+  });
+
+  test.each<[string, KnownLock | undefined, string, number]>([
+    ['is sent again if the list shows its id', mine, 'released', 2],
+    ['is not sent again if the list shows another id', withId, 'released', 1],
+    ['is not sent again if the list shows no lock', undefined, 'released', 1],
+    ['is not sent again if the list shows no id', ours, 'failed', 1],
+    ['is not sent again if the list shows its id for a later lock', { ...later, id: 'l1' }, 'failed', 1],
+    ['is not sent again if the list shows its id with a later end', { ...mine, expires_at: iso(9e6) }, 'failed', 1],
+  ])('%s after a lost response', async (_, after, kind, requests) => {
+    const result = await releasing(lasting, { lists: [after], answers: [failing(true), { kind: 'released' }] });
+    expect(result.kind).toBe(kind);
+    expect(result.events).toEqual(['send l1 once', 'look', 'send l1 once'].slice(0, requests === 1 ? 2 : 3));
   });
 });
 
 describe('the release of a found lock', () => {
   test('sends its id, so that a later lock is not released', async () => {
-    expect((await releasing(found(withId))).events).toEqual(['send l2']);
+    expect((await releasing(found(withId), { isOurs: true })).events).toEqual(['send l2']);
+  });
+
+  test('is sent again only if the list still shows its id', async () => {
+    const answers = [failing(true), { kind: 'released' as const }];
+    const events = ['send l2 once', 'look', 'send l2 once'];
+    expect((await releasing(found(withId), { lists: [withId], answers })).events).toEqual(events);
+    const changed = await releasing(found(withId), { lists: [{ ...withId, id: 'l3' }], answers });
+    expect(changed).toMatchObject({ kind: 'released', events: events.slice(0, 2) });
   });
 
   test.each<[string, KnownLock | undefined, string]>([

@@ -64,7 +64,7 @@ export interface WaitingRequest extends QueueWait, CallLimits {
 
 /**
  * A service without leases that answers requests that wait with `waitInLine`, other first requests for a lock with
- * `acquire`, and their repetitions with `settle`. All its locks have ids.
+ * `acquire`, and their repetitions with `settle`. All its locks have ETags.
  */
 export const serviceOf = ({ acquire, settle, waitInLine, release }: RequestResults) => ({
   ...onlyInterface,
@@ -76,7 +76,7 @@ export const serviceOf = ({ acquire, settle, waitInLine, release }: RequestResul
       ? waitInLine({ path, key, ...line, ...within })
       : (firstSentAt === undefined ? acquire : settle)(path));
     if (result.kind !== 'acquired') return result;
-    return { kind: 'acquired', lock: { ...knownLock(path), id: `lock_${path}`, ...result.grant.lock } };
+    return { kind: 'acquired', lock: { ...knownLock(path), etag: `"lock_${path}"`, ...result.grant.lock } };
   },
   releaseLock: ({ path }: Parameters<Client['releaseLock']>[0], within: CallLimits) => release(path, within),
 });

@@ -60,7 +60,7 @@ export interface Manner {
   readonly givesNoProof?: boolean;
   /** The response to an acquired lock has no content. */
   readonly saysNothing?: boolean;
-  /** Locks have an id, but no ETag. */
+  /** Locks have an id, but no ETag, and a release has no condition. */
   readonly givesNoTag?: boolean;
   /** Locks have neither the URL of their run, nor the times of their start and their expiry. */
   readonly looksAlike?: boolean;
@@ -209,15 +209,16 @@ export async function startFaultProxy(port: number, manner: Manner = {}) {
   let faultOf: (passing: Passing) => Fault | undefined = () => undefined;
   let isDown = false;
 
-  const onwardHeaders = (headers: IncomingHttpHeaders): IncomingHttpHeaders => {
+  const onwardHeaders = (method: string, headers: IncomingHttpHeaders): IncomingHttpHeaders => {
     // The length of the body may change on the way.
     const { 'idempotency-key': key, 'if-match': condition, 'content-length': __, prefer, ...all } = headers;
     const { connection: _, ...others } = all;
+    const knowsCondition = !manner.givesNoProof && !(manner.givesNoTag && method === 'DELETE');
     return {
       ...others,
       ...(prefer !== undefined && !manner.waitsForNothing && { prefer }),
       ...(key !== undefined && !manner.knowsNoKeys && { 'idempotency-key': key }),
-      ...(condition !== undefined && !manner.givesNoProof && { 'if-match': condition }),
+      ...(condition !== undefined && knowsCondition && { 'if-match': condition }),
     };
   };
 
@@ -229,7 +230,14 @@ export async function startFaultProxy(port: number, manner: Manner = {}) {
 
   async function askService({ method, url, headers, body }: Passing): Promise<Answered> {
     if (isOfLease(url) && !isOurs(manner)) return noRoute;
-    const onward = httpRequest({ host: '127.0.0.1', port, method, path: url, headers: onwardHeaders(headers), agent });
+    const onward = httpRequest({
+      host: '127.0.0.1',
+      port,
+      method,
+      path: url,
+      headers: onwardHeaders(method, headers),
+      agent,
+    });
     onward.on('error', () => undefined).end(slowedDown(body, manner));
     const [response] = (await nextEvent(onward, 'response')) as [IncomingMessage];
     return { status: response.statusCode ?? 0, headers: response.headers, body: await buffer(response) };

@@ -91,8 +91,11 @@ const shapes = {
    * response: the time is then that of this machine.
    */
   intent: { ...request, type: isString, ttl: isTtl, note: isOptional(isString), byService: isBoolean },
-  /** `waitedMs` is the time since the step first requested the path. */
-  granted: { ...request, waitedMs: isInteger, lock: isGrantedLock },
+  /**
+   * `waitedMs` is the time since the step first requested the path. `lastsUntil`: the earliest expiry without a renewal, by
+   * the clock of the machine.
+   */
+  granted: { ...request, waitedMs: isInteger, lock: isGrantedLock, lastsUntil: isOptional(isInteger) },
   /**
    * Written before a lease is requested: from then on it may hold locks. `path` is the first of its paths, or names the
    * pool.
@@ -120,7 +123,7 @@ const shapes = {
   'run-cancelled': { step: isString, at: isTime, reason: isOptional(isString) },
   /**
    * Written before a lock is released: from then on it may be gone, and someone else may hold the path. With `failed`,
-   * the request has not arrived.
+   * the request had no effect.
    */
   releasing: { ...ending, failed: isOptional(isBoolean) },
   /** The service has shown that it is ours: from then on, responses without its marks are from a gateway. */
