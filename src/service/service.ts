@@ -1,11 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { milliseconds } from '../interface/duration.ts';
 import { createApi } from './api/api.ts';
-import type { ApiParts } from './api/operation.ts';
 import { startBackgroundWork } from './background-work.ts';
 import { createDashboard } from './dashboard/dashboard.ts';
 import { sendErrorPage, wantsPage } from './dashboard/frame/layout.ts';
-import type { DashboardParts } from './dashboard/frame/page.ts';
 import { type AppParts, createApp, type RefusalRenderer, sendProblem } from './http/app.ts';
 import type { App } from './http/context.ts';
 import { reportEvents, startServer } from './http/server.ts';
@@ -59,7 +57,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
 }
 
 /** Everything that answers requests: the API, Git LFS, the mirrors and the dashboard. */
-export const createServiceApp = (parts: AppParts & ApiParts & LfsParts & MirrorParts & DashboardParts): App =>
+export const createServiceApp = (parts: AppParts & LfsParts & MirrorParts): App =>
   createApp(parts, [createApi(parts), createLfs(parts), createMirror(parts), createDashboard(parts)], sendRefusal);
 
 /** In the format that the client shows to people, even if no route was found. */

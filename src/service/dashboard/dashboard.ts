@@ -1,7 +1,8 @@
 import { Hono } from 'hono';
+import type { ApiParts } from '../api/operation.ts';
 import type { App } from '../http/context.ts';
 import { addAssets } from './frame/assets.ts';
-import type { DashboardParts, Site } from './frame/page.ts';
+import type { Site } from './frame/page.ts';
 import { addHooksPage } from './pages/hooks.ts';
 import { addLockHistoryPages } from './pages/lock-history.ts';
 import { addLockPathPages } from './pages/lock-path.ts';
@@ -17,7 +18,7 @@ import { addTokenPages } from './pages/tokens.ts';
 import { addWorkspacesPage } from './pages/workspaces.ts';
 
 /** The dashboard: a separate app for browsers, with the same access rules as the API. */
-export function createDashboard(parts: DashboardParts): App {
+export function createDashboard(parts: ApiParts): App {
   const app: App = new Hono();
   const site: Site = { ...parts, app };
   addAssets(app);

@@ -1,6 +1,7 @@
 import { type Context, Hono } from 'hono';
 import { byBearerOrPassword } from '../access/access.ts';
 import { bearerOf } from '../access/caller.ts';
+import type { ApiParts } from '../api/operation.ts';
 import { type ApiResponse, Refusal } from '../contract/response.ts';
 import { grants } from '../contract/scopes.ts';
 import { readOptionalBody } from '../http/body.ts';
@@ -12,15 +13,14 @@ import { subscriberOf } from '../platform/ip-address.ts';
 import { limitParallel } from '../runtime/limit-parallel.ts';
 import { lfsEndpoint } from '../workspaces/settings.ts';
 import { type FoundWorkspace, findWorkspace } from '../workspaces/workspaces.ts';
-import { addLfsLockRoutes, type LfsLockRoutes } from './locks.ts';
+import { addLfsLockRoutes } from './locks.ts';
 import type { ObjectStore, StoredObject } from './object-store.ts';
 import { type ObjectName, parseOid } from './pointer.ts';
 import { batchSchema, type DownloadBatch } from './requests.ts';
 import { addRoute, basePath, lfsError, lfsResponse } from './responses.ts';
 import { signedNames, type UrlSigner, urlLifetimeSeconds } from './signed-url.ts';
 
-export interface LfsParts extends LfsLockRoutes {
-  readonly publicUrl: () => string | undefined;
+export interface LfsParts extends ApiParts {
   readonly objectsOf: (workspace: string) => Pick<ObjectStore, 'use'>;
   readonly pullThrough: Pick<PullThrough, 'objects'>;
   readonly urlSigner: UrlSigner;

@@ -1,6 +1,7 @@
-import { type AccessControl, requireFreeDisk } from '../access/access.ts';
+import { requireFreeDisk } from '../access/access.ts';
 import { actorOf, bearerOf, keyedRequestOf, runOriginOf } from '../access/caller.ts';
 import { acquiredLock, releaseRefusal } from '../api/lock-responses.ts';
+import type { ApiParts } from '../api/operation.ts';
 import { writeCursor } from '../contract/request-fields.ts';
 import { type ApiResponse, parseRequestPart } from '../contract/response.ts';
 import { grants } from '../contract/scopes.ts';
@@ -8,21 +9,15 @@ import { readOptionalBody } from '../http/body.ts';
 import type { App } from '../http/context.ts';
 import { readQuery } from '../http/request-target.ts';
 import { isKeyUsed } from '../idempotency/idempotency.ts';
-import type { Compare } from '../latest/compare.ts';
 import { isLfsRenewalDue, isOwnLock } from '../locks/change-lock.ts';
 import { type LockRow, listLocks, locksWithIds, toLock } from '../locks/find.ts';
-import type { Locks, NewAcquireRequest } from '../locks/locks.ts';
+import type { NewAcquireRequest } from '../locks/locks.ts';
 import type { Storage } from '../storage/storage.ts';
 import { lfsLockTtl } from '../workspaces/settings.ts';
 import { acquireSchema, lfsQueryNames, looksLikeLockId, querySchema, releaseSchema, verifySchema } from './requests.ts';
 import { addRoute, lfsError, lfsLock, lfsResponse } from './responses.ts';
 
-export interface LfsLockRoutes extends AccessControl {
-  readonly locks: Pick<Locks, 'acquire' | 'renew' | 'release'>;
-  readonly compare: Compare;
-}
-
-export function addLfsLockRoutes(app: App, routes: LfsLockRoutes): void {
+export function addLfsLockRoutes(app: App, routes: ApiParts): void {
   const { storage, locks } = routes;
 
   addRoute(app, routes, {

@@ -31,8 +31,7 @@ export interface ServeParts {
  * displays the reason: from the text of an error response to `info-refs`, and from an error packet in a fetch, where it
  * ignores such a text.
  */
-export function createServe(parts: ServeParts) {
-  const { storage, git, pullThrough, mirrorLimits: limits } = parts;
+export function createServe({ storage, git, pullThrough, log, mirrorLimits: limits }: ServeParts) {
   const slots = createSlots(limits);
 
   return async (
@@ -45,11 +44,14 @@ export function createServe(parts: ServeParts) {
     const requestId = c.get('requestId');
     const headers = responseHeaders(c, { 'content-type': `application/x-git-upload-pack-${content}` });
     const response = sendOutput(c.env.outgoing, headers, limits.maxMsPerChunk, aborted);
-    const report = createReport(parts, response, kind, {
-      request_id: requestId,
-      workspace: workspace.id,
-      token: bearer.id,
-    });
+    const startedAt = performance.now();
+    /** Logs the end. */
+    function report(outcome: Outcome, error?: string): void {
+      const about = { request_id: requestId, workspace: workspace.id, token: bearer.id, bytes: response.sentBytes() };
+      const fields = { ...about, duration_ms: Math.round(performance.now() - startedAt), outcome, error };
+      if (!ordinary.has(outcome)) log.warn(fields, 'mirror request failed');
+      else if (kind === 'fetch') log.info(fields, 'mirror fetch ended');
+    }
     /** Resolves when the response has started, or has ended without output. */
     const { promise, resolve, reject } = Promise.withResolvers<void>();
 
@@ -113,26 +115,10 @@ const aborted = {
   revoked: new GitError('aborted', 'The token of the client was revoked.'),
 };
 
-/** Logs the end of a request. */
-type Report = (outcome: 'served' | GitError['kind'], error?: string) => void;
+type Outcome = 'served' | GitError['kind'];
 
 /** Outcomes that are no trouble of the service or the remote. */
-const ordinary = new Set<Parameters<Report>[0]>(['served', 'aborted', 'busy', 'not-published']);
-
-function createReport(
-  { log }: ServeParts,
-  response: OutputResponse,
-  kind: RequestKind,
-  about: Readonly<Record<'request_id' | 'workspace' | 'token', string>>,
-): Report {
-  const startedAt = performance.now();
-  return (outcome, error) => {
-    const duration_ms = Math.round(performance.now() - startedAt);
-    const fields = { ...about, bytes: response.sentBytes(), duration_ms, outcome, error };
-    if (!ordinary.has(outcome)) log.warn(fields, 'mirror request failed');
-    else if (kind === 'fetch') log.info(fields, 'mirror fetch ended');
-  };
-}
+const ordinary = new Set<Outcome>(['served', 'aborted', 'busy', 'not-published']);
 
 /** Ends the response, or throws if it has not started and the client displays the text of an error response. */
 async function endFailed(
@@ -140,7 +126,7 @@ async function endFailed(
   kind: RequestKind,
   response: OutputResponse,
   requestId: string,
-  report: Report,
+  report: (outcome: Outcome, error: string) => void,
 ): Promise<void> {
   if (error instanceof Refusal) throw error;
   const hasStarted = response.sentBytes() > 0;

@@ -144,9 +144,6 @@ interface OutboundRequest {
   readonly method: 'GET' | 'POST';
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
-}
-
-interface SendOptions {
   readonly check: TargetCheck;
   /** Slow lookups of names delay only those of the same group. */
   readonly group: string;
@@ -165,28 +162,23 @@ export function sendErrorText(error: unknown): string {
   return systemErrorText(code) ?? (code === '' ? 'the connection was closed' : `the connection failed (${code})`);
 }
 
-/** Sends a request of the service to another server, only to addresses that are allowed. Follows no redirects. */
-export async function send(request: OutboundRequest, options: SendOptions): Promise<Parsed<IncomingMessage>> {
-  const { check, group, signal } = options;
-  const target = parseTarget(request.url);
-  if (!target.ok) return target;
-  const checked = await check(target.value, group, signal);
-  return checked.ok ? accepted(await exchange(target.value, checked.value, request, options)) : checked;
-}
-
-/** Sends the request only to one of the checked addresses: the name is not looked up again. */
-function exchange(
-  target: URL,
-  addresses: IpAddresses,
-  { method, headers, body }: OutboundRequest,
-  { maxResponseBytes, signal }: SendOptions,
-): Promise<IncomingMessage> {
+/**
+ * Sends a request of the service to another server, only to addresses that are allowed: the name is not looked up again.
+ * Follows no redirects.
+ */
+export async function send(outbound: OutboundRequest): Promise<Parsed<IncomingMessage>> {
+  const { method, headers, body, maxResponseBytes, signal } = outbound;
+  const parsed = parseTarget(outbound.url);
+  if (!parsed.ok) return parsed;
+  const target = parsed.value;
+  const addresses = await outbound.check(target, outbound.group, signal);
+  if (!addresses.ok) return addresses;
   const request = (target.protocol === 'https:' ? https : http).request(target, {
     method,
     headers: { 'user-agent': 'workspace-automation', ...headers },
     // Default of Node, set explicitly so that options of the process do not change it.
     maxHeaderSize: 16 * 1_024,
-    lookup: lookupAmong(addresses),
+    lookup: lookupAmong(addresses.value),
     // No connection is shared with other requests, and no proxy of the environment is used.
     agent: false,
     signal,
@@ -210,7 +202,7 @@ function exchange(
     });
     request.once('response', (begun) => {
       response = begun;
-      resolve(begun);
+      resolve(accepted(begun));
     });
     request.on('error', reject);
     request.once('close', () => reject(new Error('There was no response.')));

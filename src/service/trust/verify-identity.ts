@@ -178,7 +178,7 @@ const maxResponseBytes = 1024 * 1024;
 
 async function getJson<T>(url: string, schema: z.ZodType<T>, check: TargetCheck, signal: AbortSignal): Promise<T> {
   const group = `issuer ${URL.parse(url)?.hostname}`;
-  const sent = await send({ url, method: 'GET', headers }, { check, group, maxResponseBytes, signal });
+  const sent = await send({ url, method: 'GET', headers, check, group, maxResponseBytes, signal });
   if (!sent.ok) throw new IssuerError(`its URL cannot be used. ${sent.reason}`);
   const response = sent.value;
   const { statusCode: status = 0 } = response;

@@ -28,7 +28,7 @@ export async function deliver(request: DeliveryRequest, options: DeliverOptions)
   const ending = signal === undefined ? timeout : AbortSignal.any([timeout, signal]);
   try {
     const limits = { check, group: request.workspace, maxResponseBytes, signal: ending };
-    const sent = await send({ ...request, method: 'POST' }, limits);
+    const sent = await send({ ...request, ...limits, method: 'POST' });
     if (!sent.ok) return { kind: 'failed', reason: sent.reason };
     // Receivers can complete their response. Errors are ignored, because the status alone decides the result.
     await finished(sent.value.resume()).catch(() => undefined);

@@ -1,9 +1,8 @@
 import pino from 'pino';
 import { createRateLimiter } from '../../../src/service/access/access.ts';
 import { createApi } from '../../../src/service/api/api.ts';
-import type { Api, ApiParts } from '../../../src/service/api/operation.ts';
+import type { Api } from '../../../src/service/api/operation.ts';
 import type { Scope } from '../../../src/service/contract/scopes.ts';
-import type { DashboardParts } from '../../../src/service/dashboard/frame/page.ts';
 import type { Git } from '../../../src/service/git/git.ts';
 import type { AppParts } from '../../../src/service/http/app.ts';
 import type { App } from '../../../src/service/http/context.ts';
@@ -27,7 +26,7 @@ const notHere = (): never => {
   throw new Error('This app has no parts that work: it is there to be looked at.');
 };
 
-type Parts = ApiParts & DashboardParts & MirrorParts & AppParts & LfsParts;
+type Parts = MirrorParts & AppParts & LfsParts;
 
 const describedParts = (parts: Partial<Parts>): Parts => ({
   // A request uses only the parts that it needs.

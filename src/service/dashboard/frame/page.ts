@@ -1,6 +1,6 @@
 import type { Context } from 'hono';
 import { html } from 'hono/html';
-import type { Access, AccessControl } from '../../access/access.ts';
+import type { Access } from '../../access/access.ts';
 import { bearerOf, requestedWorkspace } from '../../access/caller.ts';
 import type { ApiParts } from '../../api/operation.ts';
 import { type App, type Environment, send } from '../../http/context.ts';
@@ -11,9 +11,7 @@ import { readForm } from './form.ts';
 import { type PageCall, seeOther, showPage, type View } from './layout.ts';
 import { requireSameSite, requireSession } from './session.ts';
 
-export type DashboardParts = AccessControl & Pick<ApiParts, 'locks'>;
-
-export interface Site extends DashboardParts {
+export interface Site extends ApiParts {
   readonly app: App;
 }
 
