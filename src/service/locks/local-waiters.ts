@@ -1,5 +1,6 @@
 import { maxTimerMs } from '../../interface/timers.ts';
 import { type LockKey, nameOf } from './find.ts';
+import type { Next } from './next-in-line.ts';
 
 /** The clients that wait at this instance, and the changes that end their waits. */
 
@@ -17,7 +18,7 @@ export interface Wait {
 export interface WatchedPath {
   readonly path: string;
   /** Whether the wait ends if no lock is on the path, and the path is kept for this lease, if for any. */
-  readonly isTurn: (next: string | undefined) => boolean;
+  readonly isTurn: (next: PathState['next']) => boolean;
 }
 
 /** `turn`: it may be granted now. */
@@ -31,7 +32,7 @@ interface Waiter extends Wait {
 export interface PathState {
   readonly isFree: boolean;
   /** The lease that the free path is kept for. */
-  readonly next: string | undefined;
+  readonly next: Pick<Next, 'id' | 'kind' | 'owner'> | undefined;
   /** When it must be looked up again, if nothing changes. */
   readonly lookAgainMs: number;
 }

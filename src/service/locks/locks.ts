@@ -74,7 +74,7 @@ export function createLocks({ storage, idempotency, quotas, metrics, onError }: 
       const [found, next] = await Promise.all([findCommittedLock(read, key), committedKeptFor(read, key)]);
       // The clock of the database counts: that of this process may differ.
       const isFree = found === undefined;
-      return { isFree, next: next?.id, lookAgainMs: isFree ? lookAgainMs(next) : found.remainingMs };
+      return { isFree, next, lookAgainMs: isFree ? lookAgainMs(next) : found.remainingMs };
     },
     watchOthers: broadcast.listen,
     onCount: (workspace, change) => metrics.lockWaiters.inc({ workspace }, change),

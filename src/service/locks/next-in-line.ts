@@ -10,7 +10,7 @@ import { isPresent, type WaitRequest } from './waits.ts';
 /** A lease may be passed on a free path for this part of its wait. One level of urgency is worth as much. */
 const passedForMs = 5 * 60_000;
 
-/** Present leases as they are in the database, and how long the others wait for them at most. */
+/** A present lease as it is in the database, and how long the others wait for it at most. */
 export interface Next extends Waiting {
   readonly kind: WaitRequest['kind'];
   readonly owner: string;
@@ -18,127 +18,131 @@ export interface Next extends Waiting {
   readonly presentMs: number;
 }
 
-/**
- * For each of these free paths, the lease that it is kept for. It looks only at leases that may matter: those that want
- * one of the paths, and those before them that want another path which these could get.
- */
-export async function keptFor(
-  db: Database,
-  keys: readonly LockKey[],
-  anyoneWaits?: boolean,
-): Promise<readonly (Next | undefined)[]> {
-  const isWaitedFor = keys.length > 0 && (anyoneWaits ?? (await isAnyoneWaiting(db)));
-  if (!isWaitedFor) return keys.map(() => undefined);
-  const known = new Map<string, Next>();
-  const seen = new Set<string>();
-  for (let paths = keys; paths.length > 0; ) {
-    for (const path of paths) seen.add(nameOf(path));
-    const waits = (await selectFirst(db, paths)).filter(({ id }) => !known.has(id));
-    const sets = [...new Map(waits.flatMap((wait) => (wait.size > 1 ? [[wait.id, wait]] : []))).values()];
-    const free = Map.groupBy(sets.length === 0 ? [] : await selectFree(db, sets), ({ id }) => id);
-    // A set has a row for each of its paths.
-    for (const wait of new Map(waits.map((each) => [each.id, each])).values()) {
-      const own = wait.size > 1 ? free.get(wait.id) : paths.slice(wait.index, wait.index + 1);
-      known.set(wait.id, { ...wait, keeps: wait.keeps === 1, free: own?.map(nameOf) ?? [] });
-    }
-    // If a set can be granted, those before it on its other paths also matter.
-    const further = sets.flatMap(({ id, wanted }) => {
-      const open = free.get(id) ?? [];
-      return open.length >= wanted ? open : [];
-    });
-    paths = distinct(further.filter((path) => !seen.has(nameOf(path))));
-  }
-  const spokenFor = nextInLine([...known.values()]);
-  return keys.map((key) => spokenFor.get(nameOf(key)));
-}
+/** For each of these free paths, the lease that it is kept for. */
+export const keptFor = (db: Database, paths: readonly LinePath[]): Promise<readonly (Next | undefined)[]> =>
+  nextInLine<Next>(
+    {
+      async first(paths, many) {
+        const rows = await (many ? selectMany : selectFirst)(db, paths);
+        return rows.map(({ index, keeps, ...lease }) => ({ index, lease: { ...lease, keeps: keeps === 1 } }));
+      },
+      async withEnough(sets) {
+        const rows = await selectWithEnough(db, sets);
+        return new Map(rows.map(({ id, isFirst }) => [id, { isFirst: isFirst === 1 }]));
+      },
+      free: (set) => freePathsOf(db, set.id),
+    },
+    paths,
+  );
 
 export const committedKeptFor = coalesceReads((db, keys: readonly LockKey[]) => keptFor(db, keys));
 
-const distinct = (paths: readonly LockKey[]): readonly LockKey[] => [
-  ...new Map(paths.map(({ workspace, path }) => [nameOf({ workspace, path }), { workspace, path }])).values(),
-];
+/** Whether anyone is present in the workspace of the member, with a rank before that of the wait, if there is one. */
+const isAnyoneBefore = (
+  wait: string,
+) => sql<boolean>`exists (select 1 from waits where workspace_id = ${textOf('workspace')}
+  and ${isPresent} and rank < ${rankOf(wait)})`;
 
-/** Most often, nobody waits for any of thousands of paths: then they need not be written as JSON. */
-export const isAnyoneWaiting = async (db: Database): Promise<boolean> => (await selectAnyWait(db, [])).length > 0;
+const lastRank = sql.lit(Number.MAX_SAFE_INTEGER);
 
-const selectAnyWait = batchQuery((db) => db.selectFrom('waits').select('id').limit(sql.lit(1)));
+const rankOf = (wait: string) =>
+  sql<number>`coalesce((select rank from waits where id = ${textOf(wait)} and ${isPresent}), ${lastRank})`;
 
 /**
- * The present leases of each line, up to the first one of a single path. It is granted where nobody before it is: later
- * ones never matter. The rank of that one is read once per line: read for each of its leases, a thousand leases whose
- * clients are away would take seconds.
+ * Which of these requests are after others of their workspaces, whatever these wait for. Most often, nobody waits: then
+ * thousands of paths need not be written as JSON.
  */
-const selectFirst = batchQuery((db, members) =>
-  db
-    .with(
-      (cte) => cte('lines').materialized(),
-      (from) =>
-        from
-          .selectFrom(members)
-          // Most often, nobody waits for most of many paths.
-          .where(sql<boolean>`exists (select 1 from wait_paths where wait_paths.workspace_id = ${textOf('workspace')}
-            and wait_paths.path = ${textOf('path')})`)
-          .select(({ fn, selectFrom }) => [
-            inputIndex.as('index'),
-            textOf('workspace').as('workspace'),
-            textOf('path').as('path'),
-            fn
-              .coalesce(
-                selectFrom('wait_paths as single')
-                  .innerJoin('waits', 'waits.id', 'single.wait_id')
-                  .select('single.rank')
-                  .where('single.workspace_id', '=', textOf('workspace'))
-                  .where('single.path', '=', textOf('path'))
-                  .where('single.is_set', '=', sql.lit(0))
-                  .where(isPresent)
-                  .orderBy('single.rank')
-                  .limit(sql.lit(1)),
-                sql.lit(Number.MAX_SAFE_INTEGER),
-              )
-              .as('lastRank'),
-          ]),
-    )
-    .selectFrom('lines')
-    .innerJoin('wait_paths as line', (join) =>
-      join
-        .onRef('line.workspace_id', '=', 'lines.workspace')
-        .onRef('line.path', '=', 'lines.path')
-        .on('line.is_set', 'in', [sql.lit(0), sql.lit(1)])
-        .onRef('line.rank', '<=', 'lines.lastRank'),
-    )
-    .innerJoin('waits', 'waits.id', 'line.wait_id')
-    .where(isPresent)
-    .select(['waits.id', 'waits.kind', 'waits.owner', 'waits.origin', 'waits.rank', 'waits.wanted', 'waits.size'])
-    .select([
-      'lines.index',
-      sql<number>`case when waits.since <= ${now} - ${sql.lit(passedForMs)} then 1 else 0 end`.as('keeps'),
-      sql<number>`waits.present_until - ${now}`.as('presentMs'),
-    ]),
+export const selectAfterOthers = batchQuery((db, members) =>
+  db.selectFrom(members).where(isAnyoneBefore('before')).select(inputIndex.as('index')),
 );
 
-/** The free paths of sets; none of a set that needs all of its paths, lacks one, and keeps none. */
-const selectFree = batchQuery((db, members) =>
-  db
-    .selectFrom(members)
-    .innerJoin('wait_paths as line', (join) => join.on('line.wait_id', '=', textOf('id')))
-    .where(({ or, not, exists, eb, selectFrom }) =>
-      or([
-        eb(numberOf('keeps'), '=', sql.lit(1)),
-        eb(numberOf('wanted'), '<', numberOf('size')),
-        not(
-          exists(
-            selectFrom('wait_paths as other')
-              .select('other.wait_id')
-              .where('other.wait_id', '=', textOf('id'))
-              .where(not(isFree('other'))),
-          ),
-        ),
+/**
+ * The first present leases of each line, up to a number of them. Where that one is in the line is found first: a line
+ * may have a thousand leases.
+ */
+const firstInLine = (count: number) =>
+  batchQuery((db, members) =>
+    db
+      .with(
+        (cte) => cte('lines').materialized(),
+        (from) =>
+          from
+            .selectFrom(members)
+            // Most often, nobody waits for most of many paths.
+            .where(sql<boolean>`exists (select 1 from wait_paths where wait_paths.workspace_id = ${textOf('workspace')}
+              and wait_paths.path = ${textOf('path')})`)
+            .select(({ fn, selectFrom }) => [
+              inputIndex.as('index'),
+              textOf('workspace').as('workspace'),
+              textOf('path').as('path'),
+              numberOf('after').as('after'),
+              fn
+                .coalesce(
+                  selectFrom('waits').select('rank').where('id', '=', textOf('before')).where(isPresent),
+                  lastRank,
+                )
+                .as('before'),
+              fn
+                .coalesce(
+                  selectFrom('wait_paths as line')
+                    .innerJoin('waits', 'waits.id', 'line.wait_id')
+                    .select('line.rank')
+                    .where('line.workspace_id', '=', textOf('workspace'))
+                    .where('line.path', '=', textOf('path'))
+                    .where('line.rank', '>', numberOf('after'))
+                    .where(isPresent)
+                    .orderBy('line.rank')
+                    .limit(sql.lit(1))
+                    .offset(sql.lit(count - 1)),
+                  lastRank,
+                )
+                .as('upTo'),
+            ]),
+      )
+      .selectFrom('lines')
+      .innerJoin('wait_paths as line', (join) =>
+        join
+          .onRef('line.workspace_id', '=', 'lines.workspace')
+          .onRef('line.path', '=', 'lines.path')
+          .onRef('line.rank', '>', 'lines.after')
+          .onRef('line.rank', '<=', 'lines.upTo')
+          .onRef('line.rank', '<', 'lines.before'),
+      )
+      .innerJoin('waits', 'waits.id', 'line.wait_id')
+      .where(isPresent)
+      .select(['waits.id', 'waits.kind', 'waits.owner', 'waits.origin', 'waits.rank', 'waits.wanted', 'waits.size'])
+      .select([
+        'waits.workspace_id as workspace',
+        'lines.index',
+        sql<number>`case when waits.since <= ${now} - ${sql.lit(passedForMs)} then 1 else 0 end`.as('keeps'),
+        sql<number>`waits.present_until - ${now}`.as('presentMs'),
       ]),
+  );
+
+const selectFirst = firstInLine(1);
+const selectMany = firstInLine(50);
+
+/** Sets with as many free paths as they want, and whether nobody in the workspace is before them. */
+const selectWithEnough = batchQuery((db, members) => {
+  const linesOf = sql`from wait_paths as line where line.wait_id = ${textOf('id')}`;
+  return db
+    .selectFrom(members)
+    .where(
+      sql<boolean>`case when ${numberOf('wanted')} = ${numberOf('size')}
+        then not exists (select 1 ${linesOf} and not ${isFree('line')})
+        else (select count(*) ${linesOf} and ${isFree('line')}) >= ${numberOf('wanted')} end`,
     )
+    .select([textOf('id').as('id'), sql<number>`case when ${isAnyoneBefore('id')} then 0 else 1 end`.as('isFirst')]);
+});
+
+const freePathsOf = (db: Database, id: string): Promise<LockKey[]> =>
+  db
+    .selectFrom('wait_paths as line')
+    .where('line.wait_id', '=', id)
     .where(isFree('line'))
-    .select(['line.wait_id as id', 'line.workspace_id as workspace', 'line.path'])
-    .orderBy('line.position'),
-);
+    .select(['line.workspace_id as workspace', 'line.path'])
+    .orderBy('line.position')
+    .execute();
 
 /** Whether no lock is on a path of a line. */
 export const isFree = (line: string) =>
@@ -159,28 +163,86 @@ export interface Waiting {
   readonly id: string;
   /** The order of the line, ascending: the time of arrival, earlier or later by its priority. */
   readonly rank: number;
+  readonly size: number;
   /** How many of its paths it needs. */
   readonly wanted: number;
-  /** Its paths that nobody holds. */
-  readonly free: readonly string[];
   /** Whether it has waited so long that its free paths are kept for it until it has enough of them. */
   readonly keeps: boolean;
 }
 
-/**
- * The next in line: for each free path that is spoken for, the lease. In the order of their ranks, a lease that has enough
- * free paths gets them as a whole. Any other one is passed on its free paths, until it has waited too long for that.
- */
-export function nextInLine<Lease extends Waiting>(waiting: readonly Lease[]): ReadonlyMap<string, Lease> {
-  const spokenFor = new Map<string, Lease>();
-  for (const lease of waiting.toSorted(byRank)) {
-    const open = lease.free.filter((path) => !spokenFor.has(path));
-    const isGranted = open.length >= lease.wanted;
-    const kept = isGranted ? open.slice(0, lease.wanted) : lease.keeps ? open : [];
-    for (const path of kept) spokenFor.set(path, lease);
-  }
-  return spokenFor;
+/** A free path. */
+export interface LinePath extends LockKey {
+  /** Only leases before this one matter, if it waits. */
+  readonly before?: string | undefined;
 }
+
+export interface Lines<Lease extends Waiting> {
+  /** The first leases after a rank in the line of each path, given by its index: one, or many. */
+  readonly first: (
+    paths: readonly (LinePath & { readonly after: number })[],
+    many: boolean,
+  ) => Promise<readonly { readonly index: number; readonly lease: Lease }[]>;
+  /** Those with as many free paths as they want, by id, and whether nobody at all is before them. */
+  readonly withEnough: (sets: readonly Lease[]) => Promise<ReadonlyMap<string, { readonly isFirst: boolean }>>;
+  readonly free: (set: Lease) => Promise<readonly LockKey[]>;
+}
+
+/**
+ * The next in line: for each free path, the lease that it is kept for. In the order of their ranks, a lease that has
+ * enough free paths gets them as a whole. Any other one is passed on its free paths, until it has waited too long for
+ * that. Follows each line only as far as needed: hundreds of leases may wait for the same thousands of paths.
+ */
+export async function nextInLine<Lease extends Waiting>(lines: Lines<Lease>, asked: readonly LinePath[]) {
+  /** How far each line was followed: up to a lease that its path is kept for, or that was passed. */
+  const reached = new Map<string, { readonly lease: Lease; readonly isKept: boolean }>();
+  /** The paths of each lease that are kept for it. */
+  const shares = new Map<string, ReadonlySet<string> | 'all'>();
+  const isKept = (path: LockKey): boolean => reached.get(nameOf(path))?.isKept === true;
+
+  async function follow(paths: readonly LinePath[]): Promise<void> {
+    let open = paths.filter((path) => !isKept(path));
+    for (let round = 0; open.length > 0; round += 1) {
+      const after = open.map((path) => ({ ...path, after: reached.get(nameOf(path))?.lease.rank ?? beforeAll }));
+      const found = await lines.first(after, round > 0 && open.length <= maxFollowedTogether);
+      const leases = new Map(found.map(({ lease }) => [lease.id, lease])).values();
+      const unknown = [...leases].filter((lease) => !shares.has(lease.id) && !getsAll(lease));
+      const withEnough = unknown.length === 0 ? undefined : await lines.withEnough(unknown);
+      for (const { index, lease } of found.toSorted((one, other) => byRank(one.lease, other.lease))) {
+        const path = open[index];
+        if (path === undefined || isKept(path)) continue;
+        const share = shares.get(lease.id) ?? (await shareOf(lease, withEnough?.get(lease.id)));
+        shares.set(lease.id, share);
+        reached.set(nameOf(path), { lease, isKept: share === 'all' || share.has(nameOf(path)) });
+      }
+      const further = new Set(found.map(({ index }) => index));
+      open = open.filter((path, index) => further.has(index) && !isKept(path));
+    }
+  }
+
+  async function shareOf(lease: Lease, enough?: { readonly isFirst: boolean }): Promise<ReadonlySet<string> | 'all'> {
+    if (getsAll(lease) || (enough?.isFirst && lease.wanted === lease.size)) return 'all';
+    if (enough === undefined && !lease.keeps) return new Set();
+    const free = await lines.free(lease);
+    await follow(free.map((path) => ({ ...path, before: lease.id })));
+    const open = free.map(nameOf).filter((name) => {
+      const found = reached.get(name);
+      return found?.isKept !== true || byRank(found.lease, lease) > 0;
+    });
+    if (open.length >= lease.wanted) return new Set(open.slice(0, lease.wanted));
+    return new Set(lease.keeps ? open : []);
+  }
+
+  await follow(asked);
+  return asked.map((path) => (isKept(path) ? reached.get(nameOf(path))?.lease : undefined));
+}
+
+const beforeAll = Number.MIN_SAFE_INTEGER;
+
+/** Lines that are followed more than one lease at a time: each result has a row for every path and lease. */
+const maxFollowedTogether = 1_000;
+
+/** Whether it gets each of its paths that is free and not kept for a lease before it, whatever the state of the others. */
+const getsAll = ({ size, wanted, keeps }: Waiting): boolean => size === 1 || (keeps && wanted === size);
 
 type Ranked = Pick<Waiting, 'id' | 'rank'>;
 

@@ -6,7 +6,7 @@ import type { Database } from '../storage/storage.ts';
 import { findRows, isActive, type LockKey, type LockRow, nameOf, type StoredLock } from './find.ts';
 import type { WatchedPath } from './local-waiters.ts';
 import type { LockQuota } from './lock-quota.ts';
-import { isAnyoneWaiting, keptFor, type Next } from './next-in-line.ts';
+import { keptFor, type Next, selectAfterOthers } from './next-in-line.ts';
 import { type Grant, type LockRequest, readWorkspaces, storeLocks } from './store-locks.ts';
 import { maxWaitSeconds, type Place } from './wait-terms.ts';
 import { extendPresence, joinLine, removeWaits, type WaitRequest } from './waits.ts';
@@ -157,18 +157,26 @@ interface PathStates {
   readonly keepers: ReadonlyMap<LockKey, Next>;
 }
 
-type Wanted = Pick<TakeRequest, 'keys' | 'wanted' | 'waitId' | 'bearer'>;
+type Wanted = Pick<TakeRequest, 'keys' | 'wanted' | 'waitId' | 'bearer' | 'place'>;
 
 /** The keeper of a free path matters only where enough of the paths are free. */
 async function readStates(db: Database, requests: readonly Wanted[]): Promise<PathStates> {
   const keys = requests.flatMap((request) => request.keys);
-  const [rows, anyoneWaits] = await Promise.all([findRows(db, keys), isAnyoneWaiting(db)]);
+  // One without a place gives up that of its client, and so has to find it.
+  const places = requests.map(({ keys: [first], place, waitId }) => ({
+    workspace: first?.workspace,
+    before: place && waitId,
+  }));
+  const [rows, afterOthers] = await Promise.all([findRows(db, keys), selectAfterOthers(db, places)]);
   const lockOn = foundOf(keys, rows);
-  const free = requests.flatMap(({ keys, wanted }) => {
+  const free = afterOthers.flatMap(({ index }) => {
+    const { keys = [], wanted = 1 } = requests[index] ?? {};
     const free = keys.filter((key) => !isActive(lockOn.get(key)));
-    return free.length < wanted ? [] : free;
+    return free.length < wanted ? [] : free.map((key) => ({ key, before: places[index]?.before }));
   });
-  return { lockOn, keepers: foundOf(free, await keptFor(db, free, anyoneWaits)) };
+  const lines = free.map(({ key, before }) => ({ ...key, before }));
+  const freeKeys = free.map(({ key }) => key);
+  return { lockOn, keepers: foundOf(freeKeys, await keptFor(db, lines)) };
 }
 
 function foundOf<Found>(keys: readonly LockKey[], found: readonly (Found | undefined)[]): ReadonlyMap<LockKey, Found> {
@@ -181,16 +189,18 @@ function foundOf<Found>(keys: readonly LockKey[], found: readonly (Found | undef
 
 /** A lock, or a lease that the free path is kept for: not that of the client itself, nor the request of the same person. */
 function inTheWay(
-  { waitId, bearer: { owner } }: Wanted,
+  request: Wanted,
   key: LockKey,
   { lockOn, keepers }: PathStates,
 ): { readonly lock?: StoredLock; readonly next?: Next } | undefined {
   const lock = lockOn.get(key);
   if (isActive(lock)) return { lock };
   const next = keepers.get(key);
-  const isOwn = next?.id === waitId || (next !== undefined && next.kind !== 'request' && next.owner === owner);
-  return next === undefined || isOwn ? undefined : { next };
+  return next === undefined || isKeptForIt(request, next) ? undefined : { next };
 }
+
+const isKeptForIt = ({ waitId, bearer: { owner } }: Wanted, next: Pick<Next, 'id' | 'kind' | 'owner'>): boolean =>
+  next.id === waitId || (next.kind !== 'request' && next.owner === owner);
 
 function waitOf({ place, waitId: id, bearer, keys, note = null, ...request }: TakeRequest): readonly WaitRequest[] {
   if (place === undefined) return [];
@@ -220,7 +230,7 @@ export const blockedNow = async (db: Database, request: Wanted): Promise<Blocked
   blockedBy(request, await readStates(db, [request]));
 
 export function blockedBy(request: Wanted, states: PathStates): Blocked {
-  const { keys, wanted, waitId } = request;
+  const { keys, wanted } = request;
   const taken = keys.flatMap((key) => {
     const found = inTheWay(request, key, states);
     return found === undefined ? [] : [{ key, ...found }];
@@ -242,7 +252,10 @@ export function blockedBy(request: Wanted, states: PathStates): Blocked {
     next: taken.find(({ next }) => next !== undefined)?.next,
     watched: watched.map(({ key: { path }, next }) => ({
       path,
-      isTurn: (id) => (keys.length === 1 ? id === waitId : next === undefined || id !== next.id),
+      isTurn: (found) =>
+        keys.length === 1
+          ? found !== undefined && isKeptForIt(request, found)
+          : next === undefined || found?.id !== next.id,
     })),
   };
 }

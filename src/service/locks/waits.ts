@@ -100,7 +100,7 @@ const upsertWaits = batchQuery((db, members) =>
 const insertPaths = batchQuery((db, members) =>
   insertFrom(db, members, 'wait_paths', {
     ...textsOf(['path']),
-    ...numbersOf(['position', 'is_set']),
+    ...numbersOf(['position']),
     workspace_id: textOf('workspace'),
     wait_id: textOf('id'),
     rank: sql`(select rank from waits where id = ${textOf('id')})`,
@@ -162,8 +162,7 @@ async function beyondTheirLimit(db: Database, fresh: readonly WaitRequest[]): Pr
   );
 }
 
-const pathRows = ({ id, keys }: WaitRequest) =>
-  keys.map((key, position) => ({ ...key, id, position, is_set: keys.length > 1 ? 1 : 0 }));
+const pathRows = ({ id, keys }: WaitRequest) => keys.map((key, position) => ({ ...key, id, position }));
 
 /** How often an owner may remind the holder of a lock. */
 const remindedEveryMs = 60_000;

@@ -69,7 +69,7 @@ export const tables = {
     size integer not null, wanted integer not null, paths_hash text not null, request_id text not null, fingerprint text`,
   wait_paths: `
     workspace_id bytes not null, path bytes not null, wait_id text not null references waits (id) on delete cascade,
-    position integer not null, rank bigint not null, is_set integer not null,
+    position integer not null, rank bigint not null,
     primary key (wait_id, path)`,
   // When the holder of a path was last told that an owner waits for it.
   lock_requests: `
@@ -131,9 +131,9 @@ export const indexes: readonly string[] = [
   'create index lock_history_of_path on lock_history (workspace_id, path, ended_at, fence)',
   'create index lost_locks_of_lease on lock_history (workspace_id, lease_id) where lease_id is not null',
   'create index waits_of_token on waits (token_id)',
-  'create index waits_of_workspace on waits (workspace_id)',
+  'create index waits_of_workspace on waits (workspace_id, rank)',
   `create index untold_asks on waits (id) where kind = 'ask'`,
-  'create index waits_in_order on wait_paths (workspace_id, path, is_set, rank, wait_id)',
+  'create index waits_in_order on wait_paths (workspace_id, path, rank, wait_id)',
   `create unique index one_queued_sync_per_branch on syncs (workspace_id, branch) where status = 'queued'`,
   `create unique index one_running_sync_per_branch on syncs (workspace_id, branch) where status = 'running'`,
   'create index unfinished_syncs on syncs (created_at) where finished_at is null',

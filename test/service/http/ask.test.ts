@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { databaseKinds } from '../../support/databases.ts';
 import { expectProblem } from './expect-problem.ts';
-import { locksOf, sharedService } from './shared-service.ts';
+import { locksOf, sharedService, untilWaiting } from './shared-service.ts';
 
 describe.each(databaseKinds)('a request of a person for a lock, on $name', (kind) => {
   const service = sharedService(kind);
@@ -17,7 +17,11 @@ describe.each(databaseKinds)('a request of a person for a lock, on $name', (kind
     const queue = async () => (await service.ask('GET', `${address}?path=${path}`, { token })).body.queue;
     const lock = async () => (await locks.list(`?path=${path}`)).body.locks[0];
     const takeAsBo = () => locksOf(service, workspace, token).take(path);
-    return { ...locks, ask, withdraw, queue, lock, takeAsBo };
+    const waitAsBo = () => {
+      const json = { path, type: 'exclusive', ttl: '1h' };
+      return service.ask('POST', `/v1/workspaces/${workspace}/locks`, { token, json, headers: { prefer: 'wait=30' } });
+    };
+    return { ...locks, ask, withdraw, queue, lock, takeAsBo, waitAsBo };
   }
 
   test('keeps the path for the person once it is free, who then locks it, and gives nobody a lock', async () => {
@@ -38,6 +42,17 @@ describe.each(databaseKinds)('a request of a person for a lock, on $name', (kind
     expect(await lock()).toBeUndefined();
     expect((await takeAsBo()).status).toBe(201);
     expect(await queue()).toEqual([]);
+  });
+
+  test('does not keep the path from a job of the same person that waits for it', async () => {
+    const { ask, release, waitAsBo } = await locked('a');
+    await ask({});
+    const waiting = waitAsBo();
+    await untilWaiting(service, service.secret, 1);
+    const releasedAt = performance.now();
+    await release('a');
+    expect((await waiting).status).toBe(201);
+    expect(performance.now() - releasedAt).toBeLessThan(15_000);
   });
 
   test('can be withdrawn, and then the path is free for everyone', async () => {

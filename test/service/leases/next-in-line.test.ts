@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { nextInLine, type Waiting } from '../../../src/service/locks/next-in-line.ts';
+import { byRank, type Lines, nextInLine, type Waiting } from '../../../src/service/locks/next-in-line.ts';
 import { runs } from '../../support/runs.ts';
 
 const paths = ['a', 'b', 'c', 'd'];
@@ -18,12 +18,51 @@ const lease = fc
   .record({ paths: fc.uniqueArray(fc.constantFrom(...paths), { minLength: 1 }), wanted: fc.nat(), level: fc.nat(2) })
   .map(({ paths, wanted, level }) => ({ paths, wanted: 1 + (wanted % paths.length), level }));
 
-const waitingAt = (leases: readonly Lease[], held: ReadonlySet<string>, keeps: (lease: Lease) => boolean): Waiting[] =>
-  leases.map((each) => ({ ...each, free: each.paths.filter((path) => !held.has(path)), keeps: keeps(each) }));
+interface Client extends Waiting {
+  readonly free: readonly string[];
+}
+
+const waitingAt = (leases: readonly Lease[], held: ReadonlySet<string>, keeps: (lease: Lease) => boolean): Client[] =>
+  leases.map((each) => ({
+    ...each,
+    size: each.paths.length,
+    free: each.paths.filter((path) => !held.has(path)),
+    keeps: keeps(each),
+  }));
+
+const workspace = 'game';
+
+/** The lines of these clients, as the database has them. */
+const linesOf = (waiting: readonly Client[], most: (many: boolean) => number): Lines<Client> => ({
+  first: async (asked, many) =>
+    asked.flatMap(({ path, before, after }, index) => {
+      const end = waiting.find(({ id }) => id === before)?.rank ?? Number.POSITIVE_INFINITY;
+      const line = waiting.filter((each) => each.free.includes(path) && each.rank > after).toSorted(byRank);
+      const upTo = line[most(many) - 1]?.rank ?? Number.POSITIVE_INFINITY;
+      return line.flatMap((lease) => (lease.rank <= upTo && lease.rank < end ? { index, lease } : []));
+    }),
+  withEnough: async (sets) =>
+    new Map(
+      sets
+        .filter(({ free, wanted }) => free.length >= wanted)
+        .map(({ id, rank }) => [id, { isFirst: waiting.every((each) => each.rank >= rank) }]),
+    ),
+  free: async ({ free }) => free.map((path) => ({ workspace, path })),
+});
+
+async function spokenForIn(waiting: readonly Client[]): Promise<ReadonlyMap<string, Client>> {
+  const free = [...new Set(waiting.flatMap((each) => each.free))];
+  const lines = linesOf(waiting, (many) => (many ? 3 : 1));
+  const next = await nextInLine(
+    lines,
+    free.map((path) => ({ workspace, path })),
+  );
+  return new Map(free.flatMap((path, index) => (next[index] === undefined ? [] : [[path, next[index]] as const])));
+}
 
 /** The leases that get enough paths. */
-function grantedOf(waiting: readonly Waiting[]): ReadonlyMap<string, readonly string[]> {
-  const spokenFor = Map.groupBy(nextInLine(waiting), ([, { id }]) => id);
+async function grantedOf(waiting: readonly Client[]): Promise<ReadonlyMap<string, readonly string[]>> {
+  const spokenFor = Map.groupBy(await spokenForIn(waiting), ([, { id }]) => id);
   const enough = waiting.flatMap(({ id, wanted }) => {
     const own = spokenFor.get(id)?.map(([path]) => path) ?? [];
     return own.length >= wanted ? [[id, own.slice(0, wanted)] as const] : [];
@@ -41,11 +80,50 @@ const lines = fc.record({
   kept: fc.array(fc.boolean(), { minLength: 8, maxLength: 8 }),
 });
 
-test('speaks each free path for one lease at most, never a held one, and grants as many as are wanted', () => {
-  fc.assert(
-    fc.property(lines, ({ leases, held, kept }) => {
+/** All leases decided in their order, as a reader of the rules would. */
+function decideAll(waiting: readonly Client[]): ReadonlyMap<string, Client> {
+  const spokenFor = new Map<string, Client>();
+  for (const each of waiting.toSorted(byRank)) {
+    const open = each.free.filter((path) => !spokenFor.has(path));
+    const kept = open.length >= each.wanted ? open.slice(0, each.wanted) : each.keeps ? open : [];
+    for (const path of kept) spokenFor.set(path, each);
+  }
+  return spokenFor;
+}
+
+test('follows each line only as far as needed, with the result of a look at all leases', async () => {
+  await fc.assert(
+    fc.asyncProperty(lines, fc.nat(7), fc.nat(3), fc.integer({ min: 1, max: 4 }), async (line, own, first, most) => {
+      // Equal ranks are ordered by id, but only among leases that are read together.
+      const leases = line.leases.map((each, index) => ({ ...each, rank: each.rank * 8 + index }));
+      const waiting = waitingAt(leases, line.held, ({ id }) => line.kept[Number(id.split(' ')[1])] === true);
+      const free = [...new Set(waiting.flatMap((each) => each.free))];
+      const asked = free.slice(first).map((path) => ({ workspace, path }));
+      const all = decideAll(waiting);
+      const found = await nextInLine(
+        linesOf(waiting, () => most),
+        asked,
+      );
+      expect(found.map((next) => next?.id)).toEqual(asked.map(({ path }) => all.get(path)?.id));
+      // Those after a lease do not matter to it.
+      const before = waiting[own];
+      if (before === undefined) return;
+      const ahead = decideAll(waiting.filter(({ rank }) => rank < before.rank));
+      const foundAhead = await nextInLine(
+        linesOf(waiting, () => most),
+        asked.map((path) => ({ ...path, before: before.id })),
+      );
+      expect(foundAhead.map((next) => next?.id)).toEqual(asked.map(({ path }) => ahead.get(path)?.id));
+    }),
+    { numRuns: runs(500, 10_000) },
+  );
+});
+
+test('speaks each free path for one lease at most, never a held one, and grants as many as are wanted', async () => {
+  await fc.assert(
+    fc.asyncProperty(lines, async ({ leases, held, kept }) => {
       const waiting = waitingAt(leases, held, ({ id }) => kept[Number(id.split(' ')[1])] === true);
-      const granted = grantedOf(waiting);
+      const granted = await grantedOf(waiting);
       const taken = [...granted.values()].flat();
       expect(new Set(taken).size).toBe(taken.length);
       for (const path of taken) expect(held.has(path)).toBe(false);
@@ -55,12 +133,12 @@ test('speaks each free path for one lease at most, never a held one, and grants 
   );
 });
 
-test('passes a lease only on a path that cannot complete it, and never once its paths are kept', () => {
-  fc.assert(
-    fc.property(lines, ({ leases, held, kept }) => {
+test('passes a lease only on a path that cannot complete it, and never once its paths are kept', async () => {
+  await fc.assert(
+    fc.asyncProperty(lines, async ({ leases, held, kept }) => {
       const waiting = waitingAt(leases, held, ({ id }) => kept[Number(id.split(' ')[1])] === true);
-      const granted = grantedOf(waiting);
-      const spokenFor = nextInLine(waiting);
+      const granted = await grantedOf(waiting);
+      const spokenFor = await spokenForIn(waiting);
       for (const passed of waiting.filter(({ id }) => !granted.has(id))) {
         const better = (path: string) => {
           const other = spokenFor.get(path);
@@ -77,10 +155,10 @@ test('passes a lease only on a path that cannot complete it, and never once its 
 });
 
 /** Clients that come, hold what they are granted for a while, and go: minute by minute, with the times of the service. */
-test('leaves nobody waiting for others who came more than one level of priority later', () => {
+test('leaves nobody waiting for others who came more than one level of priority later', async () => {
   const client = fc.record({ lease, arrives: fc.nat(20), holds: fc.integer({ min: 1, max: 6 }) });
-  fc.assert(
-    fc.property(fc.array(client, { minLength: 1, maxLength: 14 }), (clients) => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(client, { minLength: 1, maxLength: 14 }), async (clients) => {
       const arrival = (index: number) => (clients[index]?.arrives ?? 0) * minuteMs;
       const all = clients.map(({ lease: { level, ...each } }, index): Lease => {
         return { ...each, id: `lease ${index}`, rank: arrival(index) + (level - 1) * passedForMs };
@@ -92,7 +170,7 @@ test('leaves nobody waiting for others who came more than one level of priority 
         const present = all.filter(({ id }, index) => arrival(index) <= now && !grantedAt.has(id));
         const since = (id: string) => arrival(Number(id.split(' ')[1]));
         const waiting = waitingAt(present, new Set(holders.keys()), ({ id }) => now - since(id) >= passedForMs);
-        for (const [id, own] of grantedOf(waiting)) {
+        for (const [id, own] of await grantedOf(waiting)) {
           grantedAt.set(id, now);
           const until = now + (clients[Number(id.split(' ')[1])]?.holds ?? 1) * minuteMs;
           for (const path of own) {

@@ -5,6 +5,7 @@ import {
   maxWaiters,
   maxWaitersOfOwner,
   type Wait,
+  type WatchedPath,
 } from '../../../src/service/locks/local-waiters.ts';
 
 const workspace = 'game';
@@ -27,7 +28,8 @@ function createWorld() {
       // A response takes a moment, in which other things can happen.
       await new Promise((resolve) => setTimeout(resolve, 1));
       const remainingMs = (heldUntil.get(path) ?? 0) - Date.now();
-      const [next] = lines.get(path) ?? [];
+      const [id] = lines.get(path) ?? [];
+      const next = id === undefined ? undefined : ({ id, kind: 'request', owner: id } as const);
       const isFree = remainingMs <= 0;
       return { isFree, next, lookAgainMs: isFree ? 300 : remainingMs };
     },
@@ -48,7 +50,7 @@ function createWorld() {
     { isSet, ...more }: Pick<Wait, 'owner' | 'requestId'> & { readonly isSet: boolean },
   ) {
     const leaving = new AbortController();
-    const isTurn = (next: string | undefined) => isSet || next === id;
+    const isTurn: WatchedPath['isTurn'] = (next) => isSet || next?.id === id;
     const watched = paths.map((path) => ({ path, isTurn }));
     const waiting = waiters.wait({ ...more, id, workspace, watched, ms: seconds * 1_000, gone: leaving.signal });
     if (waiting === undefined) return undefined;
