@@ -78,7 +78,9 @@ describe('the release of a lock of another owner', () => {
     const forced = { with: { operation: 'unlock', path: 'a', force: 'true' } };
     const result = await (await scene.job({ workspace, scopes: ['locks:write'] })).run(forced);
     expect(result.conclusion).toBe('failure');
-    expect(errorsOf(result)[0]).toMatch(/^The lock on a was not released\. This needs the scope locks:admin/);
+    expect(errorsOf(result)[0]).toMatch(
+      /^The lock on a was not released\. a is held by grace until .*\. This needs the scope locks:admin/,
+    );
     expect(await scene.locked(workspace)).toEqual(['a']);
     const admin = await scene.job({ workspace, scopes: ['locks:admin'] });
     expect(await admin.run(forced)).toMatchObject({ conclusion: 'success', outputs: { released: '["a"]' } });

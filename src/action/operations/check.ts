@@ -77,9 +77,8 @@ const isComparable = (own: OwnLock, listed: OwnLock = {}): boolean =>
 /** The details for the output `locks`: from the list, or as the job last knew them. */
 function keptResult({ grant: { path, lock } }: OurLock, listed: OwnLock = {}): CheckResult {
   const known = Object.fromEntries(Object.entries(listed).filter(([, value]) => value !== undefined));
-  const { type, id, etag, owner, acquired_at, fence, expires_at, lease }: OwnLock = { ...lock, ...known };
-  const kept = { type, id, etag, owner, acquired_at, fence, expires_at, lease };
-  return { path, result: 'kept', until: expires_at, kept };
+  const { type, id, etag, owner, acquired_at, fence, expires_at: until, lease }: OwnLock = { ...lock, ...known };
+  return { path, result: 'kept', until, kept: { type, id, etag, owner, acquired_at, fence, expires_at: until, lease } };
 }
 
 /** Paths with the same reason share a sentence. */

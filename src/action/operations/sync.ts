@@ -1,7 +1,7 @@
 import type { CallLimits } from '../../client/request.ts';
 import { isTransient, retryAfterOf, ServiceError, withRequest } from '../../client/service-error.ts';
 import type { StartedSync, SyncReport } from '../../client/sync.ts';
-import { lastAttemptMs } from '../../client/time.ts';
+import { backoff, lastAttemptMs } from '../../client/time.ts';
 import { formatDuration, milliseconds } from '../../interface/duration.ts';
 import { formatElapsed, formatNumber, pluralize } from '../../interface/format.ts';
 import { byteSize } from '../../interface/transfer.ts';
@@ -91,33 +91,26 @@ const table = ({ workspace, branch }: TaskOf<'sync'>, sync: SyncReport) => ({
   rows: [[workspace, branch, sync.status, sync.head ?? '']],
 });
 
-/** A small sync ends immediately, a large one takes minutes: poll often at first, then less often. */
-const firstPauseMs = 500;
-const maxPauseMs = 10_000;
-const growth = 1.5;
-
 /**
- * Polls the status until the sync has ended, and logs only changes. The wait ends with a last request shortly before
+ * Polls the status until the sync has ended, often at first and then less often, and logs only changes. The wait ends with a last request shortly before
  * the deadline, even if the service asked for a longer pause. `lastError` is that of the last request, if it failed.
  */
 async function follow(context: Context, started: SyncReport, target: string, within: CallLimits, elapsedMs: number) {
-  const { client, clock, sleep, signal, log } = context;
+  const { client, clock, sleep, random, signal, log } = context;
   let last: SyncReport = started;
   let lastError: ServiceError | undefined;
   let logged = `The sync is ${progressText(started)}.`;
-  let pauseMs = firstPauseMs;
   let retryAfterMs = started.retryAfterMs;
   let reservedMs = lastAttemptMs(elapsedMs);
   let isLastPoll = false;
-  while (last.state === 'running' && !signal.aborted) {
+  for (let polls = 1; last.state === 'running' && !signal.aborted; polls += 1) {
     const remainingMs = within.deadline - clock();
     if (remainingMs <= 0 || (isLastPoll && remainingMs <= reservedMs)) break;
     const msUntilLastPoll = Math.max(0, remainingMs - reservedMs);
-    const wishedMs = Math.max(pauseMs, retryAfterMs ?? 0);
+    const wishedMs = backoff(polls, retryAfterMs, random);
     isLastPoll = wishedMs >= msUntilLastPoll;
     await sleep(Math.min(msUntilLastPoll, wishedMs), signal);
     if (signal.aborted) break;
-    pauseMs = Math.min(maxPauseMs, pauseMs * growth);
     // Earlier requests, with all their retries, leave time for the last one.
     const deadline = isLastPoll ? within.deadline : within.deadline - reservedMs;
     const polledAt = clock();

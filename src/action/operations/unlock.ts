@@ -65,7 +65,7 @@ async function releaseTargets(
   }
 
   /** For a pattern, paths without a known holder are left out. */
-  async function releaseFound({ path, isNamed, isForeign, mayBeOurs }: UnlockTarget): Promise<PathResult | undefined> {
+  async function releaseFound({ path, isNamed, isForeign }: UnlockTarget): Promise<PathResult | undefined> {
     const together = find(path);
     // The list of many paths may be incomplete. The lock may then be of another run.
     const isLeftOut = together.kind === 'unknown' && others.length > 1 && !isForeign;
@@ -77,9 +77,8 @@ async function releaseTargets(
     if (isForeign) {
       if (!isNamed) return undefined;
       if (one.kind === 'absent') return { path, result: 'not locked' };
-      if (mayBeOurs && one.kind === 'failed' && !isUnreadable(one.error)) {
+      if (one.kind === 'failed' && !isUnreadable(one.error))
         return failedResult(path, one.error, false, { force, now });
-      }
       const text = `This job has no record of a lock on ${path}, and its holder cannot be determined: it was left alone.`;
       return { path, result: 'left alone', ...notOurs(text) };
     }
@@ -114,8 +113,6 @@ interface UnlockTarget {
   readonly isNamed: boolean;
   /** The lock on the path may belong to another job, so it is left alone. Patterns release only locks of this job. */
   readonly isForeign?: boolean;
-  /** The ledger is damaged, and the missing part may concern the path. */
-  readonly mayBeOurs?: boolean;
 }
 
 /** Resolves the inputs to targets, before the first request. */
@@ -156,8 +153,7 @@ export function resolveFromLedger(path: LockPath, isNamed: boolean, { held, plan
   const damaged = gap !== undefined;
   const lock = held.get(path);
   if (lock !== undefined) return { path, own: { ...lock, mayBeReleased: lock.mayBeReleased || damaged }, isNamed };
-  const isForeign = !isNamed || planned.has(path);
-  return { path, isNamed, isForeign: isForeign || damaged, ...(damaged && !isForeign && { mayBeOurs: true }) };
+  return { path, isNamed, isForeign: !isNamed || damaged || planned.has(path) };
 }
 
 type Found = Exclude<LookupResult, { readonly kind: 'failed' }>;

@@ -88,9 +88,10 @@ async function following({
     },
   };
   const nothing = (): void => undefined;
-  const context: Pick<Context, 'clock' | 'sleep' | 'signal' | 'log' | 'setOutputs'> = {
+  const context: Pick<Context, 'clock' | 'sleep' | 'random' | 'signal' | 'log' | 'setOutputs'> = {
     clock: () => now,
     sleep: async (ms) => passUntil(now + ms),
+    random: () => 1,
     signal,
     log: { line: (text) => lines.push(text), warn: (text) => warnings.push(text), debug: nothing },
     setOutputs: nothing,

@@ -48,7 +48,7 @@ describe('the target of an unlocked path', () => {
       'may be the lock of someone else if it may be missing from a damaged ledger',
       true,
       { ...empty, gap: 'A part is missing.' },
-      { path, isForeign: true, mayBeOurs: true },
+      { path, isForeign: true },
     ],
   ])('%s', (_, isNamed, jobLocks, target) => {
     expect(resolveFromLedger(path, isNamed, jobLocks)).toEqual({ isNamed, ...target });
