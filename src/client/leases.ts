@@ -33,6 +33,7 @@ export interface LeaseRequest extends LeaseKey {
   readonly count: number;
   readonly type: string;
   readonly ttl: Ttl;
+  /** For anyone who finds a path locked. */
   readonly note?: string | undefined;
   /** Waits in line. A request that waits is sent once: the caller sends it again to keep its place. */
   readonly wait?: QueueWait | undefined;

@@ -1,13 +1,12 @@
-import type { WorkspaceId } from '../client/access.ts';
 import { inParallel } from '../client/in-parallel.ts';
 import type { AcquiredLock } from '../client/known-lock.ts';
-import type { PoolItem, PoolSelection } from '../client/leases.ts';
+import type { LeaseRequest, PoolItem } from '../client/leases.ts';
 import type { AcquireLockResult, Conflict, Conflicts } from '../client/post-lock.ts';
 import type { QueueWait } from '../client/queue.ts';
 import type { CallLimits } from '../client/request.ts';
 import type { ServiceError } from '../client/service-error.ts';
 import { machineClock } from '../client/time.ts';
-import { formatDuration, type Ttl } from '../interface/duration.ts';
+import { formatDuration } from '../interface/duration.ts';
 import type { LockPath } from '../interface/lock-path.ts';
 import { type Grant, grantedLock, type Intent, lifetimeMs, parsedTtl } from './ledger/entry.ts';
 import {
@@ -20,14 +19,9 @@ import {
 } from './release.ts';
 
 /** What a step acquires, and where. */
-export interface LockTerms {
+export interface LockTerms extends Pick<LeaseRequest, 'workspace' | 'type' | 'ttl' | 'note'> {
   readonly service: string;
-  readonly workspace: WorkspaceId;
   readonly step: string;
-  readonly type: string;
-  readonly ttl: Ttl;
-  /** For anyone who finds the path locked. */
-  readonly note?: string | undefined;
 }
 
 export interface PathContext extends LockContext {
@@ -35,12 +29,7 @@ export interface PathContext extends LockContext {
 }
 
 /** The paths that a step may lock, and the number that it needs. */
-export interface AcquireGoal {
-  readonly paths: readonly LockPath[];
-  /** Its items are acquired instead of paths. */
-  readonly pool?: PoolSelection | undefined;
-  readonly count: number;
-}
+export type AcquireGoal = Pick<LeaseRequest, 'paths' | 'pool' | 'count'>;
 
 /** All locks, or none. `grantedAt`: the earliest time of the first grant, by the clock of this machine. */
 export type AcquireRound =
