@@ -59,7 +59,7 @@ async function createMigratedSqlite(): Promise<Buffer> {
   return database;
 }
 
-async function onServer(url: string, statement: string): Promise<void> {
+export async function onServer(url: string, statement: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {

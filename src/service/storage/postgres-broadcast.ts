@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { Broadcast } from './storage.ts';
 
@@ -39,8 +40,9 @@ export function createPostgresBroadcast(url: string): Broadcast & { close(): Pro
   }
 
   async function close(): Promise<void> {
-    const client = await connection?.catch(() => undefined);
+    const closing = connection;
     connection = undefined;
+    const client = await closing?.catch(() => undefined);
     await client?.end().catch(() => undefined);
   }
 
@@ -56,7 +58,7 @@ export function createPostgresBroadcast(url: string): Broadcast & { close(): Pro
   }
 
   async function sendAll(): Promise<void> {
-    while (unsent.length > 0) {
+    while (unsent.length > 0 && !closed) {
       const messages = unsent;
       unsent = [];
       try {
@@ -64,7 +66,10 @@ export function createPostgresBroadcast(url: string): Broadcast & { close(): Pro
         const text = 'select pg_notify($1, value) from json_array_elements_text($2)';
         await client.query(text, [channel, JSON.stringify(messages)]);
       } catch {
-        // Waiting clients then notice the change without the message, only later.
+        // Some may not have arrived. Only the senders know, and the first in line may wait at another instance.
+        unsent = [undefined];
+        await close();
+        await sleep(checkMs);
       }
     }
     sending = undefined;

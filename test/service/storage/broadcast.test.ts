@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'v
 import { openPostgres } from '../../../src/service/storage/postgres.ts';
 import { openSqlite } from '../../../src/service/storage/sqlite.ts';
 import type { Storage } from '../../../src/service/storage/storage.ts';
-import { createPostgresDatabase, postgresServer } from '../../support/databases.ts';
+import { createPostgresDatabase, onServer, postgresServer } from '../../support/databases.ts';
 import { storeWorkspace } from '../../support/stored-rows.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
@@ -83,6 +83,24 @@ describe.skipIf(postgresServer === undefined)('a listener on PostgreSQL (needs T
         { timeout: 10_000 },
       )
       .toBe('again');
+  });
+
+  test('is notified that it may have missed messages of an instance whose connection was lost', async () => {
+    const [listening, sending] = [await open(), await open()];
+    const heard: unknown[] = [];
+    listening.broadcast.listen((message) => heard.push(message));
+    await expect.poll(() => heard).toEqual([undefined]);
+    sending.broadcast.send('first');
+    await expect.poll(() => heard).toEqual([undefined, 'first']);
+    const name = new URL(database.url).pathname.slice(1);
+    const admin = (statement: string) => onServer(postgresServer ?? '', statement);
+    await admin(`alter database ${name} with allow_connections false`);
+    await admin(`select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'
+      and query like '%pg_notify%' and pid <> pg_backend_pid()`);
+    sending.broadcast.send('lost');
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    await admin(`alter database ${name} with allow_connections true`);
+    await expect.poll(() => heard, { timeout: 5_000 }).toEqual([undefined, 'first', undefined]);
   });
 
   test('receives messages after listening was stopped and started again', async () => {
