@@ -10,7 +10,7 @@ import {
   textOf,
   textsOf,
 } from '../storage/batch-query.ts';
-import { removeBeyond, removeOld } from '../storage/remove-old.ts';
+import { removeOldOfWorkspaces } from '../storage/remove-old.ts';
 import type { Database, Storage } from '../storage/storage.ts';
 import { now } from '../storage/timestamp.ts';
 
@@ -160,15 +160,16 @@ const insertResults = batchQuery((db, members) =>
     ),
 );
 
-/** About a gigabyte. */
+/** Of a workspace: about a gigabyte. */
 const maxRemembered = 1_000_000;
 
 /** Called periodically. Removes some early if there are too many. */
-export async function removeOldResults(storage: Storage): Promise<void> {
-  const rows = { table: 'remembered_answers', time: 'created_at' } as const;
-  await removeOld(storage, { ...rows, keptForMs: rememberedForMs });
-  await removeBeyond(storage, rows, { max: maxRemembered, countedAtOnce: 5_000 });
-}
+export const removeOldResults = (storage: Storage, max = maxRemembered): Promise<void> =>
+  removeOldOfWorkspaces(
+    storage,
+    { table: 'remembered_answers', time: 'created_at' },
+    { keptForMs: rememberedForMs, max, countedAtOnce: Math.min(max, 5_000) },
+  );
 
 export const maxKeyLength = 255;
 export const keyPattern = /^[\x21-\x7e]+$/;

@@ -1,9 +1,8 @@
-import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { type RawBuilder, sql } from 'kysely';
 import type { RequestedBy } from '../outbox/event.ts';
 import { type OutboxEvent, recordEventsFor, type Subscriber, subscribersOf } from '../outbox/outbox.ts';
 import { batchQuery, insertFrom, numbersOf, textsOf } from '../storage/batch-query.ts';
-import { keptForMs, removeBeyond, removeOld } from '../storage/remove-old.ts';
+import { keptForMs, removeOldOfWorkspaces } from '../storage/remove-old.ts';
 import type { Database, Storage } from '../storage/storage.ts';
 import { asTimestamp, now } from '../storage/timestamp.ts';
 import { type LockRow, toLock } from './find.ts';
@@ -56,15 +55,12 @@ export const expiryOf = (lock: LockRow): LockEnd => ({ kind: 'expired', lock, at
 /** More than jobs add in 90 days, and too few for a client that locks in a loop to fill the disk. */
 const maxRowsOfWorkspace = 5_000_000;
 
-export async function removeOldLockHistory(storage: Storage): Promise<void> {
-  const rows = { table: 'lock_history', time: 'ended_at' } as const;
-  const workspaces = await storage.read.selectFrom('workspaces').select('id').execute();
-  for (const { id: workspace } of workspaces) {
-    await yieldToEventLoop();
-    await removeOld(storage, { ...rows, workspace, keptForMs });
-    await removeBeyond(storage, { ...rows, workspace }, { max: maxRowsOfWorkspace, countedAtOnce: 50_000 });
-  }
-}
+export const removeOldLockHistory = (storage: Storage): Promise<void> =>
+  removeOldOfWorkspaces(
+    storage,
+    { table: 'lock_history', time: 'ended_at' },
+    { keptForMs, max: maxRowsOfWorkspace, countedAtOnce: 50_000 },
+  );
 
 export function eventOf(change: LockChange): OutboxEvent {
   const { kind, lock } = change;

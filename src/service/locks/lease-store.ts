@@ -2,10 +2,9 @@ import { type Selectable, sql } from 'kysely';
 import { byPath } from '../../interface/lock-path.ts';
 import type { LostLock } from '../contract/schemas.ts';
 import { recordEventsFor, subscribersOf } from '../outbox/outbox.ts';
-import { removeInBatches } from '../storage/remove-old.ts';
+import { removeOldOfWorkspaces } from '../storage/remove-old.ts';
 import type { Database, Storage } from '../storage/storage.ts';
 import type { Tables } from '../storage/tables.ts';
-import { now } from '../storage/timestamp.ts';
 import { findLocks, type LockRow, toLock } from './find.ts';
 import { eventOf } from './history.ts';
 
@@ -29,13 +28,16 @@ export async function storeLease(db: Database, row: LeaseRow): Promise<void> {
 
 const forgottenAfterMs = 7 * 24 * 60 * 60_000;
 
-/** Leases that ended so long ago that no request for them is still on its way. */
-export async function removeOldLeases(storage: Storage): Promise<void> {
+/** Of a workspace: some hundred megabytes. A client that ends leases in a loop must not fill the disk. */
+const maxLeases = 1_000_000;
+
+/** Leases that ended so long ago, or so many others ago, that no request for them is still on its way. */
+export async function removeOldLeases(storage: Storage, max = maxLeases): Promise<void> {
   const locks = sql`select 1 from locks where locks.workspace_id = leases.workspace_id
     and locks.id > leases.lock_ids and locks.id < leases.lock_ids || ':' and locks.lease_id = leases.id`;
-  const isOld = sql`leases.expires_at < (select ${now}) - ${sql.lit(forgottenAfterMs)}
-    and not exists (${locks})`;
-  await removeInBatches(storage, { table: 'leases', time: 'expires_at' }, isOld);
+  const rows = { table: 'leases', time: 'expires_at', only: sql`not exists (${locks})` } as const;
+  const most = { max, countedAtOnce: Math.min(max, 5_000) };
+  await removeOldOfWorkspaces(storage, rows, { keptForMs: forgottenAfterMs, ...most });
 }
 
 /** An id starts like those of the locks that were acquired together, followed by digits, which come before the colon. */

@@ -14,8 +14,31 @@ interface Rows {
   readonly time: 'at' | 'finished_at' | 'created_at' | 'expires_at' | 'ended_at' | 'forget_at' | 'sequence';
   /** Limits the removal to this workspace. Changes of other workspaces then do not wait. */
   readonly workspace?: string;
+  /** Only such rows are removed. */
+  readonly only?: RawBuilder<unknown>;
   /** Number of rows per transaction. Limits the time that other changes wait. */
   readonly atOnce?: number;
+}
+
+/** Each workspace keeps this number of its newest rows, so that none removes those of others. */
+interface Kept {
+  readonly keptForMs: number;
+  readonly max: number;
+  readonly countedAtOnce: number;
+}
+
+/** Removes the rows of each workspace that are older, and the oldest beyond the maximum. */
+export async function removeOldOfWorkspaces(
+  storage: Pick<Storage, 'dialect' | 'read' | 'commit'>,
+  rows: Omit<Rows, 'workspace'>,
+  { keptForMs, ...most }: Kept,
+): Promise<void> {
+  const workspaces = await storage.read.selectFrom('workspaces').select('id').execute();
+  for (const { id: workspace } of workspaces) {
+    await yieldToEventLoop();
+    await removeOld(storage, { ...rows, workspace, keptForMs });
+    await removeBeyond(storage, { ...rows, workspace }, most);
+  }
 }
 
 /** Rows without this time are never old. */
@@ -26,7 +49,7 @@ export async function removeOld(
   // The clock is in a subquery, so that PostgreSQL reads the time once and can use the index.
   const old = sql`${sql.ref(rows.time)} <= (select ${now}) - ${sql.lit(rows.keptForMs)}`;
   const within = rows.workspace === undefined ? old : sql`workspace_id = ${rows.workspace} and ${old}`;
-  await removeInBatches(storage, rows, within);
+  await removeInBatches(storage, rows, rows.only === undefined ? within : sql`${within} and ${rows.only}`);
 }
 
 /**
@@ -54,7 +77,8 @@ export async function removeBeyond(
     total += Number(batch.size);
     before = Number(batch.oldest);
   }
-  await removeInBatches(storage, rows, sql`${within} ${at} < ${before}`);
+  const beyond = sql`${within} ${at} < ${before}`;
+  await removeInBatches(storage, rows, rows.only === undefined ? beyond : sql`${beyond} and ${rows.only}`);
 }
 
 /** Pause for changes of other processes: longer than the pause between two of their attempts. */

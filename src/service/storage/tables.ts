@@ -107,7 +107,7 @@ export const tables = {
     sequence serial, id text not null unique, hook_id text not null references hooks (id) on delete cascade,
     ordering_key text not null, event text not null, attempts integer not null, next_attempt_at bigint,
     created_at bigint not null, claimed_by text, claimed_until bigint`,
-  // The workspace is empty for a request without one, and the result JSON of what the request led to.
+  // The result is JSON of what the request led to.
   remembered_answers: `
     token_id text not null, workspace_id bytes not null, key text not null, fingerprint text not null,
     result text not null, created_at bigint not null,
@@ -127,7 +127,7 @@ export const indexes: readonly string[] = [
   'create index expiring_locks on locks (expires_at, workspace_id)',
   'create index locks_by_id on locks (workspace_id, id)',
   'create index locks_by_owner on locks (owner, workspace_id, path)',
-  'create index leases_by_end on leases (expires_at)',
+  'create index leases_by_end on leases (workspace_id, expires_at)',
   'create index lock_history_of_path on lock_history (workspace_id, path, ended_at, fence)',
   'create index lost_locks_of_lease on lock_history (workspace_id, lease_id) where lease_id is not null',
   'create index waits_of_token on waits (token_id)',
@@ -143,8 +143,6 @@ export const indexes: readonly string[] = [
   'create unique index hooks_by_url on hooks (workspace_id, url)',
   'create index next_deliveries on deliveries (hook_id, next_attempt_at, sequence) where next_attempt_at is not null',
   'create index deliveries_in_order on deliveries (hook_id, ordering_key, sequence)',
-  'create index remembered_answers_by_age on remembered_answers (created_at)',
-  // For removing the stored results of a workspace in batches.
   'create index remembered_answers_of_workspace on remembered_answers (workspace_id, created_at)',
   'create index audit_by_age on audit (at)',
   // Finds the runs that already have an entry.

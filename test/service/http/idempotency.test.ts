@@ -92,6 +92,24 @@ describe.each(databaseKinds)('idempotency keys on $name', (kind) => {
     expect(await findRows(service.storage, 'remembered_answers', { key })).toEqual([]);
   });
 
+  test('too many newer keys of a workspace make it forget the oldest, and no other workspace', async () => {
+    const { storage } = service;
+    const [busy, quiet] = [await newWorkspace(), await newWorkspace()];
+    const keys = Array.from({ length: 3 }, () => randomUUID());
+    const [oldest = '', ...newer] = keys;
+    const other = await quiet.lock('a', oldest);
+    await changeRows(storage, 'remembered_answers', { created_at: sql`created_at - 100` }, { key: oldest });
+    for (const [index, key] of keys.entries()) {
+      await busy.lock(key, key);
+      const at = { created_at: sql`created_at - ${50 - index}` };
+      await changeRows(storage, 'remembered_answers', at, { key, workspace_id: busy.id });
+    }
+    await removeOldResults(storage, 2);
+    expect((await busy.lock(oldest, oldest)).status).toBe(409);
+    for (const key of newer) expect((await busy.lock(key, key)).status).toBe(201);
+    expect((await quiet.lock('a', oldest)).text).toBe(other.text);
+  });
+
   test('an invalid key is rejected', async () => {
     const { lock } = await newWorkspace();
     for (const key of ['', 'x'.repeat(256), 'with space', 'umlaut-\u00fc']) {

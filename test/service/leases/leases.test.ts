@@ -85,6 +85,23 @@ describe.each(databaseKinds)('a lease, on $name', (kind) => {
     expect((await get(held)).body.state).toBe('held');
   });
 
+  test('is forgotten earlier if too many others of its workspace ended later, but not while it holds locks', async () => {
+    const [{ workspace, put, get, end }, others] = [await leases(), await leases()];
+    const [held, first, second, elsewhere] = [newId(), newId(), newId(), newId()];
+    await put(held, { paths: ['kept'] });
+    await others.end(elsewhere);
+    for (const [index, id] of [held, first, second].entries()) {
+      if (id !== held) await end(id);
+      const at = { expires_at: Date.now() - 10_000 + index };
+      await changeRows(service.storage, 'leases', at, { workspace_id: workspace.id, id });
+    }
+    await removeOldLeases(service.storage, 1);
+    expect((await get(held)).body.state).toBe('held');
+    expect((await put(first, { paths: ['a'] })).status).toBe(201);
+    expect((await put(second, { paths: ['b'] })).status).toBe(410);
+    expect((await others.put(elsewhere, { paths: ['c'] })).status).toBe(410);
+  });
+
   test('can be ended before it is requested, and then takes nothing', async () => {
     const { workspace, put, end } = await leases();
     const id = newId();

@@ -30,7 +30,7 @@ describe.each(databaseKinds)('the removal of old data on $name', (kind) => {
     return storeSyncs(storage, { id, workspace_id: 'w', status, created_at: ago(long), finished_at: ended(finished) });
   };
   const response = (key: string, age: number) => {
-    const row = { token_id: '', workspace_id: '', key, fingerprint: '', result: '' };
+    const row = { token_id: '', workspace_id: 'w', key, fingerprint: '', result: '' };
     const values = { ...row, created_at: ago(age) };
     return storage.commit('global', (db) => db.insertInto('remembered_answers').values(values).execute());
   };
