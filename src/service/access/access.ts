@@ -62,7 +62,7 @@ export type Access = 'anyone' | 'any-token' | Scope;
 export function requireAccess(
   control: AccessControl,
   access: Exclude<Access, 'anyone'>,
-  /** Releases are never refused for their rate, and do not count. */
+  /** Releases are never refused for their rate, and do not count. See admitEmptyRelease() for others. */
   charge?: 'never',
   meanwhile?: (c: Context<Environment>) => void,
 ): MiddlewareHandler<Environment> {
@@ -91,6 +91,15 @@ export function admitToken(c: Context<Environment>, control: AccessControl, bear
   const seconds = control.rateLimiter.charge(bearer.id);
   identify(c, control, bearer);
   refuseUntil(seconds, 'Too many requests with this token.');
+}
+
+/**
+ * Counts a request to release something that released nothing, separately: a job that has used up its limit, and has lost
+ * the responses to its releases, can repeat each of them.
+ */
+export function admitEmptyRelease({ rateLimiter }: Pick<AccessControl, 'rateLimiter'>, bearer: Bearer): void {
+  const seconds = rateLimiter.charge(`${bearer.id} released nothing`);
+  refuseUntil(seconds, 'Too many requests with this token to release what it does not hold.');
 }
 
 export function refuseUntil(seconds: number, reason: string): void {

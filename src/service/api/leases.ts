@@ -4,7 +4,7 @@ import type { Context } from 'hono';
 import { milliseconds } from '../../interface/duration.ts';
 import { type LockPath, parseLockPath } from '../../interface/lock-path.ts';
 import { withoutSecrets } from '../../interface/resources.ts';
-import { admitToken, requireFreeDisk } from '../access/access.ts';
+import { admitEmptyRelease, admitToken, requireFreeDisk } from '../access/access.ts';
 import { bearerOf, originHeader, runOriginOf } from '../access/caller.ts';
 import { lockRequestSchema } from '../contract/request-fields.ts';
 import { emptyResponse, invalid, jsonApiResponse, maxErrors } from '../contract/response.ts';
@@ -127,7 +127,7 @@ export function addLeaseRoutes(api: Api, parts: ApiParts): void {
     operationId: 'endLease',
     summary: 'End a lease: release the locks that it holds',
     description:
-      'May be repeated for 7 days, with the same response. A lease that was never requested is ended as well: a request that arrives later acquires nothing. Ending a lease that was requested before is never refused with 429, and does not count.',
+      'May be repeated for 7 days, with the same response. A lease that was never requested is ended as well: a request that arrives later acquires nothing. Ending a lease that was requested before is never refused with 429, and does not count; only its repetitions have a limit.',
     method: 'delete',
     path,
     access: 'locks:write',
@@ -140,7 +140,11 @@ export function addLeaseRoutes(api: Api, parts: ApiParts): void {
     async handle({ c, workspace }) {
       const key = { workspace: workspace.id, id: leaseIdOf(c) };
       const bearer = bearerOf(c);
-      const ending = await locks.endLease(key, bearer, () => admitToken(c, parts, bearer));
+      const ending = await locks.endLease(key, bearer, async (lease) => {
+        if (lease === 'ended') return admitEmptyRelease(parts, bearer);
+        admitToken(c, parts, bearer);
+        await requireFreeDisk(parts);
+      });
       if (ending === undefined) return emptyResponse(204);
       const ended: Resource<typeof endSchema> = { released: ending.released, lost: ending.lost };
       return jsonApiResponse(200, ended);

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { lockPathFromUrl } from '../../interface/lock-path.ts';
-import { requireFreeDisk } from '../access/access.ts';
+import { admitEmptyRelease, requireFreeDisk } from '../access/access.ts';
 import { actorOf, bearerOf, keyedRequestOf, originHeader, runOriginOf } from '../access/caller.ts';
 import { describedLockPath, lockRequestSchema, noteField } from '../contract/request-fields.ts';
 import { emptyResponse, valid } from '../contract/response.ts';
@@ -84,7 +84,7 @@ export function addLockRoutes(api: Api, parts: ApiParts): void {
   addWorkspaceOperation(api, parts, {
     operationId: 'releaseLock',
     summary: 'Release the lock on a path',
-    description: 'It is never refused with 429, and does not count.',
+    description: 'A release is never refused with 429, and does not count. Requests that release nothing have a limit.',
     method: 'delete',
     path: '/v1/workspaces/{id}/locks/{path}',
     access: 'locks:write',
@@ -123,6 +123,7 @@ export function addLockRoutes(api: Api, parts: ApiParts): void {
           ...(query.reason && { reason: query.reason }),
         },
       });
+      if (release.kind !== 'released') admitEmptyRelease(parts, bearer);
       const refusal = releaseRefusal(path, release, forceRequested ? bearer.scopes : undefined);
       if (refusal !== undefined) throw refusal;
       return emptyResponse(204);

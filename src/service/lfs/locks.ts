@@ -1,4 +1,4 @@
-import { requireFreeDisk } from '../access/access.ts';
+import { admitEmptyRelease, requireFreeDisk } from '../access/access.ts';
 import { actorOf, bearerOf, keyedRequestOf, runOriginOf } from '../access/caller.ts';
 import { acquiredLock, releaseRefusal } from '../api/lock-responses.ts';
 import type { ApiParts } from '../api/operation.ts';
@@ -94,15 +94,19 @@ export function addLfsLockRoutes(app: App, routes: ApiParts): void {
         'There is no lock with this id. It was released, has expired, or never existed.',
         c.get('requestId'),
       );
-      if (found === undefined) return absent;
-      const lock = toLock(found);
       const bearer = bearerOf(c);
+      if (found === undefined) {
+        admitEmptyRelease(routes, bearer);
+        return absent;
+      }
+      const lock = toLock(found);
       const release = await locks.release({
         workspace,
         path: lock.path,
         match: (held) => held === id,
         releaser: { ...actorOf(c), owner: bearer.owner, force: forceRequested && grants(bearer.scopes, 'locks:admin') },
       });
+      if (release.kind !== 'released') admitEmptyRelease(routes, bearer);
       if (release.kind === 'absent' || release.kind === 'another-lock') return absent;
       const refusal = releaseRefusal(lock.path, release, forceRequested ? bearer.scopes : undefined);
       if (refusal !== undefined) throw refusal;

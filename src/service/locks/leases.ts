@@ -147,11 +147,13 @@ export async function renewLease(db: Database, key: LeaseKey, bearer: Bearer, tt
 
 /**
  * Ends the lease for good, even one that was never requested (then the result is undefined): a request that arrives
- * later takes nothing. `onUnknown` is called before an id that nobody has requested is stored, and may throw.
+ * later takes nothing. Where this releases nothing, `admit` is called first, and may throw: before an id that nobody has
+ * requested is stored, or the response for an ended lease is read.
  */
-export async function endLease(db: Database, key: LeaseKey, bearer: Bearer, onUnknown: () => void) {
+export async function endLease(db: Database, key: LeaseKey, bearer: Bearer, admit: AdmitEnd) {
   const { row, wait, found } = await findLeaseOrWait(db, key, bearer);
-  if (found === undefined) onUnknown();
+  if (found === undefined) await admit('unknown');
+  if (row?.state === 'ended') await admit('ended');
   const at = await timeOf(db);
   if (row?.state !== 'ended') {
     const requested = { owner: bearer.owner, fingerprint: found?.fingerprint ?? null, pool: null, lock_ids: '' };
@@ -167,6 +169,8 @@ export async function endLease(db: Database, key: LeaseKey, bearer: Bearer, onUn
   const released = isEnded ? await releasedPaths(db, row) : await releaseHeld(db, row, at, bearer.owner);
   return { released, lost: await lostLocks(db, row, at), changed: isEnded ? [] : released };
 }
+
+export type AdmitEnd = (lease: 'unknown' | 'ended') => Promise<void>;
 
 /** A lease that was granted or ended, or else its wait in line. Throws if it belongs to another owner. */
 async function findLeaseOrWait(db: Database, key: LeaseKey, bearer: Bearer) {

@@ -10,7 +10,7 @@ import { type AskRequest, ask, peopleInTurn, tell, withdraw } from './ask.ts';
 import { type ReleaseRequest, type RenewDecision, type RenewRequest, releaseLocks, renewLocks } from './change-lock.ts';
 import { findCommittedLock, type LockKey, nameOf } from './find.ts';
 import type { LeaseKey } from './lease-store.ts';
-import { endLease, type LeaseDecision, type LeaseRequest, renewLease, takeLease } from './leases.ts';
+import { type AdmitEnd, endLease, type LeaseDecision, type LeaseRequest, renewLease, takeLease } from './leases.ts';
 import { createLockWaiters, type PathState, type Wait, type WatchedPath } from './local-waiters.ts';
 import { createLockQuota, type LockQuotas } from './lock-quota.ts';
 import { committedKeptFor, lookAgainMs } from './next-in-line.ts';
@@ -199,8 +199,8 @@ export function createLocks({ storage, idempotency, quotas, metrics, onError }: 
       onChange(key.workspace, renewal.held);
       return renewal;
     },
-    async endLease(key: LeaseKey, bearer: Bearer, onUnknown: () => void) {
-      const ending = await commit(key, (db) => endLease(db, key, bearer, onUnknown));
+    async endLease(key: LeaseKey, bearer: Bearer, admit: AdmitEnd) {
+      const ending = await commit(key, (db) => endLease(db, key, bearer, admit));
       if (ending !== undefined) onChange(key.workspace, ending.changed);
       return ending;
     },

@@ -53,6 +53,13 @@ describe.each(databaseKinds)('a service on $name whose disk is low', (kind) => {
     expect([first.status, again.status, again.body]).toEqual([201, 200, first.body]);
     expectProblem(await put('1', ['c']), 'lease-reused');
     expectProblem(await put('2', ['c']), 'unavailable');
+    const end = (id: string) =>
+      service.ask('DELETE', `/v1/workspaces/${workspace}/leases/lease-${id.padStart(16, '0')}`, {
+        token: service.secret,
+      });
+    // A lease that nobody has requested would take space.
+    expectProblem(await end('3'), 'unavailable');
+    for (const _ of [1, 2]) expect((await end('1')).body.released).toEqual(['a', 'b']);
   });
 
   test('locks no file from a page, and says why', async () => {
