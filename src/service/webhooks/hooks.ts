@@ -26,7 +26,8 @@ export interface HookRegistration {
 /** A workspace has one hook per URL: registering it again replaces the registration, and reactivates a hook whose receiver has answered 410. */
 export async function registerHook(db: Database, registration: HookRegistration) {
   const { workspace, url, secret, actor } = registration;
-  const values = { ...settingsOf(registration), active: 1, failing_since: null, updated_at: now };
+  const settings = settingsOf(registration);
+  const values = { ...settings, active: 1, failing_since: null, updated_at: now };
   const ofUrl = db.selectFrom('hooks').selectAll().where('workspace_id', '=', workspace).where('url', '=', url);
   const replaced = await ofUrl.executeTakeFirst();
   if (replaced !== undefined) {
@@ -36,8 +37,13 @@ export async function registerHook(db: Database, registration: HookRegistration)
       .where('id', '=', replaced.id)
       .returningAll()
       .executeTakeFirstOrThrow();
-    const detail = { ...registrationDetail(hook), new_secret: secret !== undefined };
-    await recordHookAudit(db, actor, 'hook.replaced', hook, detail);
+    const { events, branches, format, headers, active } = replaced;
+    const isSame = JSON.stringify({ events, branches, format, headers }) === JSON.stringify(settings);
+    const newSecret = hook.secret !== replaced.secret;
+    // The audit has no maximum, and a job may register its hook in each run.
+    if (!isSame || newSecret || active !== 1) {
+      await recordHookAudit(db, actor, 'hook.replaced', hook, { ...registrationDetail(hook), new_secret: newSecret });
+    }
     return { hook: toHook(hook), isNew: false, newSecret: null };
   }
   await requireHookQuota(db, workspace);
