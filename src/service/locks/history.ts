@@ -158,8 +158,8 @@ export interface HistoryQuery {
 
 /** The holders of locks with the beginning and the end, for locks that are held now and for those that have ended. */
 export async function readLockHistory({ read }: Pick<Storage, 'read'>, query: HistoryQuery) {
-  const { limit } = query;
-  const found = await ofLocks(read, query)
+  const { limit, path } = query;
+  const found = await ofLocks(read, query, path === undefined && (await hasMany(read, query)))
     .unionAll(ofHistory(read, query))
     .unionAll(ofEndedLeases(read, query))
     .orderBy('ended_at', 'desc')
@@ -178,14 +178,24 @@ export async function readLockHistory({ read }: Pick<Storage, 'read'>, query: Hi
 
 const common = ['path', 'fence', 'owner', 'origin', 'note', 'acquired_at'] as const;
 
-/** Locks that have not ended, or whose end is not recorded yet. */
-const ofLocks = (read: Database, query: HistoryQuery) =>
+/** So few locks are sorted in some milliseconds. */
+const maxSorted = 2_000;
+
+const hasMany = async (read: Database, { workspace }: HistoryQuery): Promise<boolean> => {
+  const locks = read.selectFrom('locks').select('path').where('workspace_id', '=', workspace);
+  return (await locks.offset(maxSorted).limit(1).executeTakeFirst()) !== undefined;
+};
+
+/**
+ * Locks that have not ended, or whose end is not recorded yet. Few are read by the index of paths and sorted; many in the
+ * order of their ends, among those of all workspaces: for few, that would read most locks of the others.
+ */
+const ofLocks = (read: Database, query: HistoryQuery, inOrder: boolean) =>
   read
     .selectFrom('locks')
     .select([...common, 'id as lock_id', 'expires_at as ended_at', sql<string | null>`null`.as('ended_by')])
     .select(sql<string>`case when expires_at > (select ${now}) then 'held' else 'expired' end`.as('kind'))
-    // For a workspace without the index of paths, so that the locks are read in the order of their ends, and not sorted.
-    .where(isAsked('expires_at', query, query.path === undefined ? sql`workspace_id || ''` : sql`workspace_id`));
+    .where(isAsked('expires_at', query, inOrder ? sql`workspace_id || ''` : sql`workspace_id`));
 
 const ofHistory = (read: Database, query: HistoryQuery) =>
   read

@@ -16,7 +16,7 @@ import type { Database } from '../../../src/service/storage/storage.ts';
 import { now } from '../../../src/service/storage/timestamp.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
-import { changeRows } from '../../support/stored-rows.ts';
+import { changeRows, storeLocks } from '../../support/stored-rows.ts';
 import { valueIn } from '../../support/value-in.ts';
 import { planOf, type RecordedQuery, recording } from '../storage/changed-queries.ts';
 import { bearerOf, takeIn } from './taken-locks.ts';
@@ -171,6 +171,10 @@ describe.each(databaseKinds)('the history of locks on $name', (kind) => {
       'sqlite_autoindex_locks_1 (workspace_id=? AND path=?',
       'lock_history_of_path (workspace_id=? AND path=?',
     ];
+    // Few locks are sorted, and those of other workspaces are not read.
+    for (const plan of await plansOf({})) expect(plan).not.toMatch(/expiring_locks|SCAN locks/);
+    const many = Array.from({ length: 2_001 }, (_, index) => ({ workspace_id: 'game', path: `many/${index}` }));
+    await storeLocks(storage, ...many);
     for (const [query, indexes] of [
       [{ before }, ofWorkspace],
       [{}, ofWorkspace],
