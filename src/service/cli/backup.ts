@@ -102,7 +102,8 @@ const restore = defineCommand({
         `Restored the backup of ${timeCell(taken_at)}: ${totalOf(rows)}, with schema ${header.schema}.`,
         `Fences raised by ${fencesRaisedBy}. All sessions of the dashboard, and links to it, have ended.`,
         `Locks restored until they expire: ${active_locks}. List them with "lock list" when the service has started.`,
-        'Changes since the backup are undone. Revoke all tokens again that were revoked since then.',
+        'Changes since the backup are undone. Revoke all tokens again that were revoked since then. JWTs of jobs that were',
+        'exchanged since then can be exchanged again until they expire.',
       ],
     };
   },
