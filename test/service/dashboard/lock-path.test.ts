@@ -144,6 +144,11 @@ test('any token of the owner can extend a lock to a chosen time, but not shorten
   const extended = (await extend(desk, lock, '5h')).headers.get('location') ?? '';
   expect(extended).toBe(`${urls.path(workspace, path)}?notice=extended`);
   expect((await desk.get(extended)).text).toContain(`The lock on <bdi>${path}</bdi> was extended.`);
+  const other = await signedIn(service, { name: 'other', scopes: ['locks:write'] });
+  for (const link of [extended, extended.replace('extended', 'taken')]) {
+    expect((await desk.get(link)).text).toContain('class="notice"');
+    expect((await other.get(link)).text).not.toContain('class="notice"');
+  }
   expect(await lastsOf(lock)).toBeGreaterThanOrEqual(5 * 3_600);
   for (const [duration, reason] of [
     ['1h', 'already lasts longer'],

@@ -6,6 +6,7 @@ import { requireFreeDisk } from '../../access/access.ts';
 import { renewedLock } from '../../api/lock-responses.ts';
 import { Refusal, valid } from '../../contract/response.ts';
 import { lastSegment } from '../../http/request-target.ts';
+import { isOwnLock } from '../../locks/change-lock.ts';
 import { findCommittedLock, type LockRow, toLock } from '../../locks/find.ts';
 import { readLockHistory } from '../../locks/history.ts';
 import { listQueue, type QueuedRequest } from '../../locks/queue.ts';
@@ -25,7 +26,14 @@ import {
 import { empty, faint, htmlTable, liveState, type Markup, type Row, time } from '../elements/markup.ts';
 import { textIn } from '../frame/form.ts';
 import type { View } from '../frame/layout.ts';
-import { addWorkspaceAction, addWorkspacePage, type Notice, type Site, type WorkspaceCall } from '../frame/page.ts';
+import {
+  addWorkspaceAction,
+  addWorkspacePage,
+  type Notice,
+  queryOf,
+  type Site,
+  type WorkspaceCall,
+} from '../frame/page.ts';
 import { withdrawal } from './own.ts';
 
 const maxPeriods = 20;
@@ -108,7 +116,11 @@ async function pathView(
         : htmlTable(periods.map((period) => periodRow(period, now)))
     }</section>
     ${buttonLink(urls.history(workspace, { path }), 'All history')}`;
-  return { title: path, main, status: refusal ? problems[refusal.problem].status : 200 };
+  const isOwn = lock !== undefined && isOwnLock(lock, bearer);
+  // Anyone can send a link that says that the viewer has just taken or extended the lock.
+  const unproven = !isOwn && queryOf(call, 'notice').notice !== 'held';
+  const status = refusal ? problems[refusal.problem].status : 200;
+  return { title: path, main, status, ...(unproven && { notice: undefined }) };
 }
 
 /** What the viewer can do. It changes only with the lock, so that nobody is interrupted while typing. */
