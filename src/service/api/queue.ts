@@ -78,7 +78,7 @@ export function addQueueRoutes(api: Api, parts: ApiParts): void {
       if (await locks.withdraw({ workspace, path: query.path, bearer: bearerOf(c) })) return emptyResponse(204);
       throw new Refusal(
         'not-found',
-        `This token has no request for ${query.path}: it made none, withdrew it, or already got the lock.`,
+        `The owner of this token has no request for ${query.path}: it was withdrawn, has ended, or was never made.`,
       );
     },
   });

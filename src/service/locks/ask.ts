@@ -4,7 +4,7 @@ import { Refusal } from '../contract/response.ts';
 import { grants } from '../contract/scopes.ts';
 import type { Database } from '../storage/storage.ts';
 import { now } from '../storage/timestamp.ts';
-import { type Bearer, findToken, maySee } from '../tokens/tokens.ts';
+import { type Bearer, maySee, tokensOfOwner } from '../tokens/tokens.ts';
 import { isOwnLock } from './change-lock.ts';
 import { findLocks } from './find.ts';
 import { isFree, keptFor } from './next-in-line.ts';
@@ -35,7 +35,7 @@ export async function ask(
 ): Promise<Omit<QueuedRequest, 'waitId'>> {
   if (bearer.run !== undefined) throw refused('The token of a job cannot ask for a lock. Wait for the lock instead.');
   const key = { workspace, path };
-  const id = waitIds.ofPerson(bearer.id, key);
+  const id = waitIds.ofPerson(bearer.owner, key);
   const [held] = await findLocks(db, [key]);
   if (held && isOwnLock(held, bearer)) throw refused(`You hold the lock on ${path} already.`);
   const [next] = held ? [] : await keptFor(db, [key]);
@@ -67,7 +67,7 @@ const refused = (detail: string): Refusal => new Refusal('invalid-request', deta
 
 /** False if the person has not asked. */
 export const withdraw = async (db: Database, { bearer, ...key }: Omit<AskRequest, 'note'>): Promise<boolean> =>
-  (await removeWaits(db, [{ id: waitIds.ofPerson(bearer.id, key) }])).length > 0;
+  (await removeWaits(db, [{ id: waitIds.ofPerson(bearer.owner, key) }])).length > 0;
 
 /** The people who are next in line for paths that are free. */
 export async function peopleInTurn(read: Database) {
@@ -81,8 +81,10 @@ export async function tell(db: Database, id: string): Promise<void> {
   const wait = await untold(db).where('waits.id', '=', id).executeTakeFirst();
   const [next] = wait === undefined ? [] : await keptFor(db, [wait]);
   if (wait === undefined || next?.id !== id) return;
-  const token = await findToken(db, wait.tokenId);
-  const mayLock = token?.state === 'active' && maySee(token, wait.workspace) && grants(token.scopes, 'locks:write');
+  const tokens = await tokensOfOwner(db, wait.owner);
+  const mayLock = tokens.some(
+    (token) => token.state === 'active' && maySee(token, wait.workspace) && grants(token.scopes, 'locks:write'),
+  );
   if (!mayLock) {
     // The others must not wait for a person who cannot have the lock.
     await removeWaits(db, [{ id }]);
@@ -104,4 +106,4 @@ const untold = (db: Database) =>
     .innerJoin('wait_paths', 'wait_paths.wait_id', 'waits.id')
     .where('waits.kind', '=', 'ask')
     .where(isFree('wait_paths'))
-    .select(['waits.id', 'waits.token_id as tokenId', 'waits.workspace_id as workspace', 'wait_paths.path']);
+    .select(['waits.id', 'waits.owner', 'waits.workspace_id as workspace', 'wait_paths.path']);

@@ -66,5 +66,7 @@ export const waitIds = {
       ? `${workspace} lock ${randomUUID()}`
       : `${workspace} lock ${keyed.tokenId} ${keyed.key.replace(/(?<=.)\/[^/]*$/, '')} ${path}`,
   ofLease: ({ workspace, id }: Readonly<Record<'workspace' | 'id', string>>): string => `${workspace} lease ${id}`,
-  ofPerson: (tokenId: string, { workspace, path }: LockKey): string => `${workspace} ask ${tokenId} ${path}`,
+  /** By owner: the token of a session ends, and others are rotated, before the turn of a person may come. */
+  ofPerson: (owner: string, { workspace, path }: LockKey): string =>
+    `${workspace} ask ${JSON.stringify([owner, path])}`,
 };

@@ -77,6 +77,9 @@ export async function findToken(db: Database, id: string): Promise<Token | undef
   return row && toToken(row);
 }
 
+export const tokensOfOwner = async (db: Database, owner: string): Promise<Token[]> =>
+  (await withNow(db).where('owner', '=', owner).execute()).map(toToken);
+
 /** For exchanged tokens as well. False after the row was removed, which happens only when the token has expired. */
 export async function isRevoked(db: Database, { id, run }: Bearer): Promise<boolean> {
   const token = db.selectFrom('tokens').where('id', '=', run?.tokenId ?? id);

@@ -110,6 +110,20 @@ describe.each(databaseKinds)('people who ask for a lock, on $name', (kind) => {
     expect(await queue()).toEqual([]);
   });
 
+  test('are notified, and can withdraw, with any valid token of theirs: the one they asked with may have ended', async () => {
+    const asking = askingWith();
+    await ask(bo, 'Lights');
+    const rotated = await person('bo');
+    await revoke(storage, bo.id);
+    expect(await ask(rotated, 'Sound')).toMatchObject({ position: 1, note: 'Sound' });
+    expect(await queue()).toEqual([['bo', 'Sound']]);
+    await free();
+    await asking.tellPeople();
+    expect(await told()).toEqual(['bo']);
+    expect(await asking.withdraw({ workspace, path, bearer: rotated })).toBe(true);
+    expect([await queue(), errors]).toEqual([[], []]);
+  });
+
   test('are not notified if they withdraw at that moment', async () => {
     await ask(bo);
     await free();

@@ -102,7 +102,7 @@ async function pathView(
     listQueue(storage.read, key),
     readLockHistory(storage, { ...key, limit: maxPeriods }),
   ]);
-  const own = waitIds.ofPerson(bearer.id, key);
+  const own = waitIds.ofPerson(bearer.owner, key);
   const isWaiting = waiting.some(({ waitId }) => waitId === own);
   const none = empty('Nobody holds a lock on this path.', 'It can be locked now.');
   const main = html`${refusal === undefined ? '' : html`<p class="warning" role="alert">Nothing was changed. ${refusal.message}</p>`}

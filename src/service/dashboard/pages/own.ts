@@ -94,8 +94,8 @@ const waitsWithPlaces = async ({ storage }: Site, bearer: PageCall['bearer']) =>
 
 function ownWaitRow(call: PageCall, { workspace, waitId, holder, ...wait }: OwnWait): Row {
   const { bearer, now } = call;
-  const isOfToken = waitIds.ofPerson(bearer.id, { workspace, path: wait.path }) === waitId;
-  const withdraw = isOfToken && mayLock(call.bearer) ? withdrawal(workspace, wait.path) : '';
+  const isOfPerson = waitIds.ofPerson(bearer.owner, { workspace, path: wait.path }) === waitId;
+  const withdraw = isOfPerson && mayLock(call.bearer) ? withdrawal(workspace, wait.path) : '';
   const kept = wait.keptUntil === null ? undefined : asTimestamp(wait.keptUntil);
   const notice = kept === undefined ? '' : html` data-notice="${safeText(wait.path)} is kept for you"`;
   return [
