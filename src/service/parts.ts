@@ -8,7 +8,7 @@ import { createRequestLimit } from './http/request-limit.ts';
 import { createIdempotency } from './idempotency/idempotency.ts';
 import { createCompare } from './latest/compare.ts';
 import { createFetchObjects } from './lfs/fetch-objects.ts';
-import { createObjectStore } from './lfs/object-store.ts';
+import { createObjectStore, type StoreOwner } from './lfs/object-store.ts';
 import { createUrlSigner, urlKey } from './lfs/signed-url.ts';
 import { type LockQuotas, lockQuotas } from './locks/lock-quota.ts';
 import { createLocks } from './locks/locks.ts';
@@ -93,7 +93,7 @@ export async function createParts(
     remotes: createRemotes({ ...options, ...instance }),
     fetchObjects,
     pullThrough: createPullThrough({ ...options, ...instance, fetchObjects }),
-    objectsOf: (workspace: string) => createObjectStore(options.dataFolder, workspace),
+    objectsOf: (workspace: StoreOwner) => createObjectStore(options.dataFolder, workspace),
     rateLimiter: createRateLimiter(options.rateLimit),
     mirrorLimits: { ...defaultMirrorLimits, ...options.mirrorLimits },
     urlSigner: createUrlSigner(await urlKey(storage), databaseClock.now),

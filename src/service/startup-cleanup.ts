@@ -1,9 +1,8 @@
 import type { Git } from './git/git.ts';
-import { removeObjects, storedWorkspaces } from './lfs/object-store.ts';
+import { listStores, removeStore, storeName } from './lfs/object-store.ts';
 import type { ServiceParts } from './parts.ts';
 import { endAllClaims } from './runtime/claim.ts';
 import { parseWorkspaceId } from './workspaces/workspace-id.ts';
-import { allWorkspaces } from './workspaces/workspaces.ts';
 
 /** Cleans up after earlier processes. Without workspaces, the database may be the wrong one: the mirrors then stay. */
 export async function cleanUpAtStart(parts: Pick<ServiceParts, 'storage' | 'git' | 'dataFolder' | 'log'>) {
@@ -12,15 +11,19 @@ export async function cleanUpAtStart(parts: Pick<ServiceParts, 'storage' | 'git'
   if (storage.dialect === 'sqlite') await endAllClaims(storage);
   await git.removeLeftovers();
   // Listed before the workspaces: otherwise the folder of a new workspace could seem to have none.
-  const stored = new Set([...(await git.listMirrors()), ...(await storedWorkspaces(dataFolder))]);
-  const existing = (await allWorkspaces(storage.read)).map(({ id }) => id);
+  const [mirrors, stores] = [await git.listMirrors(), await listStores(dataFolder)];
+  const existing = await storage.read.selectFrom('workspaces').select(['id', 'created_at']).execute();
+  const [ids, names] = [new Set(existing.map(({ id }) => id)), new Set(existing.map(storeName))];
   // Anything else there is not of this service.
-  const orphaned = [...stored.difference(new Set(existing))].filter((id) => parseWorkspaceId(id).ok);
+  const oldMirrors = mirrors.filter((id) => !ids.has(id) && parseWorkspaceId(id).ok);
+  const oldStores = stores.filter(({ id, name }) => !names.has(name) && parseWorkspaceId(id).ok);
+  const orphaned = [...new Set([...oldMirrors, ...oldStores.map(({ id }) => id)])];
   if (existing.length === 0 && orphaned.length > 0) {
     log.warn({ workspaces: orphaned }, 'kept the mirrors in the data folder, because the database has no workspaces');
     return;
   }
-  for (const workspace of orphaned) await removeWorkspaceFiles(git, dataFolder, workspace);
+  for (const id of oldMirrors) await git.removeMirror(id);
+  for (const { name } of oldStores) await removeStore(dataFolder, name);
   if (orphaned.length > 0) log.info({ workspaces: orphaned }, 'removed the mirrors of workspaces that no longer exist');
 }
 
@@ -28,11 +31,12 @@ export async function cleanUpAtStart(parts: Pick<ServiceParts, 'storage' | 'git'
 export async function removeWorkspaceFiles(
   git: Pick<Git, 'removeMirror'>,
   dataFolder: string,
-  id: string,
+  workspace: string,
 ): Promise<void> {
   try {
-    await git.removeMirror(id);
+    await git.removeMirror(workspace);
   } finally {
-    await removeObjects(dataFolder, id);
+    const stores = (await listStores(dataFolder)).filter(({ id }) => id === workspace);
+    for (const { name } of stores) await removeStore(dataFolder, name);
   }
 }

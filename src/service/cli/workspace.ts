@@ -122,7 +122,7 @@ const workspaceUpdate = defineStorageCommand({
     // It existed a moment ago.
     if (workspace === undefined) throw new CommandError(`The workspace "${id}" was removed meanwhile.`);
     // The remote may contain credentials.
-    const { id: _, remote: __, default_branch: ___, ...changed } = workspace;
+    const { id: _, remote: __, default_branch: ___, created_at: ____, ...changed } = workspace;
     const table = textTable(
       Object.entries(changed).map(([setting, value]) => ({ setting, value: value ?? 'default' })),
       ['setting', 'value'],

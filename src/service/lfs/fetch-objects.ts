@@ -30,7 +30,7 @@ async function fetchMissing(
   limits: Parameters<FetchObjects>[1],
   onProgress: Parameters<FetchObjects>[2],
 ): Promise<FetchedObjects> {
-  const store = createObjectStore(parts.dataFolder, sync.workspace);
+  const store = createObjectStore(parts.dataFolder, { ...sync.settings, id: sync.workspace });
   const needed = await referencedObjects(parts.git, sync.workspace, sync.head, limits);
   const missing = await missingObjects(needed, store.use);
   const wanted = { objects: missing.length, bytes: sumOfSizes(missing) };

@@ -14,14 +14,14 @@ import { limitParallel } from '../runtime/limit-parallel.ts';
 import { lfsEndpoint } from '../workspaces/settings.ts';
 import { type FoundWorkspace, findWorkspace } from '../workspaces/workspaces.ts';
 import { addLfsLockRoutes } from './locks.ts';
-import type { ObjectStore, StoredObject } from './object-store.ts';
+import type { ObjectStore, StoredObject, StoreOwner } from './object-store.ts';
 import { type ObjectName, parseOid } from './pointer.ts';
 import { batchSchema, type DownloadBatch } from './requests.ts';
 import { addRoute, basePath, lfsError, lfsResponse } from './responses.ts';
 import { signedNames, type UrlSigner, urlLifetimeSeconds } from './signed-url.ts';
 
 export interface LfsParts extends ApiParts {
-  readonly objectsOf: (workspace: string) => Pick<ObjectStore, 'use'>;
+  readonly objectsOf: (workspace: StoreOwner) => Pick<ObjectStore, 'use'>;
   readonly pullThrough: Pick<PullThrough, 'objects'>;
   readonly urlSigner: UrlSigner;
 }
@@ -68,7 +68,7 @@ async function offerFromMirror(
   if (origin === undefined || !transfers.includes('basic') || !grants(bearerOf(c).scopes, mirrorScope)) {
     return undefined;
   }
-  const store = objectsOf(workspace.id);
+  const store = objectsOf(workspace);
   const find = () => findObjects(store, objects);
   const isAll = (found: ReadonlySet<string>): boolean => objects.every(({ oid }) => found.has(oid));
   let inMirror = await find();
@@ -134,7 +134,7 @@ function addDownloadRoute(app: App, { storage, objectsOf, pullThrough, urlSigner
   async function find(id: string, object: ObjectName): Promise<StoredObject | undefined> {
     const workspace = await findWorkspace(storage.read, id);
     if (workspace === undefined) return undefined;
-    const use = () => objectsOf(id).use(object);
+    const use = () => objectsOf(workspace).use(object);
     const found = await use();
     if (found !== undefined) return found;
     const pending = await pullThrough.objects(workspace, async () => (await use()) !== undefined);

@@ -3,7 +3,11 @@ import { resolve } from 'node:path';
 import { namesIn, unlessMissing } from '../platform/missing-file.ts';
 import { type ObjectName, type Oid, parseOid } from './pointer.ts';
 
-export const storedWorkspaces = (dataFolder: string): Promise<readonly string[]> => namesIn(objectsFolder(dataFolder));
+/** A workspace. */
+export interface StoreOwner {
+  readonly id: string;
+  readonly created_at: number;
+}
 
 export interface StoredObject {
   readonly path: string;
@@ -20,8 +24,8 @@ export type ObjectStore = ReturnType<typeof createObjectStore>;
 const lastUsePrecisionMs = 10 * 60 * 1_000;
 
 /** Objects of a workspace on disk, each complete or absent, in the layout of Git LFS: `objects/ab/cd/abcd…`. */
-export function createObjectStore(dataFolder: string, workspace: string) {
-  const objects = resolve(storeFolder(dataFolder, workspace), 'objects');
+export function createObjectStore(dataFolder: string, workspace: StoreOwner) {
+  const objects = resolve(objectsFolder(dataFolder), storeName(workspace), 'objects');
   const pathOf = (oid: Oid): string => resolve(objects, oid.slice(0, 2), oid.slice(2, 4), oid);
 
   async function find(oid: Oid): Promise<StoredObject | undefined> {
@@ -68,9 +72,17 @@ export function createObjectStore(dataFolder: string, workspace: string) {
   };
 }
 
-export const removeObjects = (dataFolder: string, workspace: string): Promise<void> =>
-  rm(storeFolder(dataFolder, workspace), { recursive: true, force: true, maxRetries: 3 });
+/**
+ * The name of the folder of a workspace. A later one with the same id has another: only the instance that ran the removal
+ * has removed the objects, and others may read the new one.
+ */
+export const storeName = ({ id, created_at }: StoreOwner): string => `${id}@${created_at}`;
 
-const storeFolder = (dataFolder: string, workspace: string): string => resolve(objectsFolder(dataFolder), workspace);
+/** The names of all stores, with the ids of their workspaces. */
+export const listStores = async (dataFolder: string) =>
+  (await namesIn(objectsFolder(dataFolder))).map((name) => ({ name, id: name.replace(/@\d+$/, '') }));
+
+export const removeStore = (dataFolder: string, name: string): Promise<void> =>
+  rm(resolve(objectsFolder(dataFolder), name), { recursive: true, force: true, maxRetries: 3 });
 
 const objectsFolder = (dataFolder: string): string => resolve(dataFolder, 'lfs');

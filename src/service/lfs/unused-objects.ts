@@ -2,13 +2,13 @@ import type { Logger } from 'pino';
 import type { Git } from '../git/git.ts';
 import type { Storage } from '../storage/storage.ts';
 import { syncedBranches } from '../workspaces/synced-branches.ts';
-import type { ListedObject, ObjectStore } from './object-store.ts';
+import type { ListedObject, ObjectStore, StoreOwner } from './object-store.ts';
 import { type Oid, referencedObjects } from './pointer.ts';
 
 interface UnusedObjectsParts {
   readonly storage: Pick<Storage, 'read'>;
   readonly git: Pick<Git, 'smallBlobs' | 'missingCommits'>;
-  readonly objectsOf: (workspace: string) => ObjectStore;
+  readonly objectsOf: (workspace: StoreOwner) => ObjectStore;
   readonly log: Logger;
   readonly stopping: AbortSignal;
   readonly onError: (error: unknown) => void;
@@ -23,10 +23,11 @@ const timeoutMs = 10 * 60_000;
 /** Removes the objects that nobody needs from the disk of this instance. The next round retries. */
 export async function removeUnusedObjects(parts: UnusedObjectsParts): Promise<void> {
   const { storage, log, stopping, onError } = parts;
-  for (const { id: workspace } of await storage.read.selectFrom('workspaces').select('id').execute()) {
+  for (const workspace of await storage.read.selectFrom('workspaces').select(['id', 'created_at']).execute()) {
     try {
       const removed = await removeUnusedOf(parts, workspace);
-      if (removed > 0) log.info({ workspace, objects: removed }, 'removed LFS objects that nothing needs');
+      if (removed > 0)
+        log.info({ workspace: workspace.id, objects: removed }, 'removed LFS objects that nothing needs');
     } catch (error) {
       if (stopping.aborted) return;
       onError(error);
@@ -35,7 +36,7 @@ export async function removeUnusedObjects(parts: UnusedObjectsParts): Promise<vo
 }
 
 /** Returns the number of removed objects. */
-async function removeUnusedOf(parts: UnusedObjectsParts, workspace: string): Promise<number> {
+async function removeUnusedOf(parts: UnusedObjectsParts, workspace: StoreOwner): Promise<number> {
   const { objectsOf, stopping, onError } = parts;
   const store = objectsOf(workspace);
   const unusedSince = Date.now() - keptUnusedMs;
@@ -44,7 +45,7 @@ async function removeUnusedOf(parts: UnusedObjectsParts, workspace: string): Pro
     stopping.throwIfAborted();
     if (object.lastUsedAt < unusedSince) unused.push(object);
   }
-  const needed = unused.length > 0 ? await neededObjects(parts, workspace) : undefined;
+  const needed = unused.length > 0 ? await neededObjects(parts, workspace.id) : undefined;
   if (needed === undefined) return 0;
   let removed = 0;
   for (const object of unused) {

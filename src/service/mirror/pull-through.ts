@@ -93,8 +93,8 @@ export function createPullThrough(parts: PullThroughParts) {
   }
 
   async function pullObjects(workspace: FoundWorkspace, branch: BranchName, head: string): Promise<void> {
-    const { remote: address, lfs_url, lfs_mode } = workspace;
-    const key = JSON.stringify([workspace.id, head, address, lfs_url, lfs_mode]);
+    const { created_at, remote: address, lfs_url, lfs_mode } = workspace;
+    const key = JSON.stringify([workspace.id, created_at, head, address, lfs_url, lfs_mode]);
     if ((settled.get(key) ?? 0) > performance.now()) return;
     try {
       await pullCommits(workspace, new Map([[branch, head]]));

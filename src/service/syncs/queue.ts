@@ -101,7 +101,7 @@ export async function claimSync(storage: Storage, except: readonly string[] = []
         .executeTakeFirstOrThrow();
       const { remote, ...lfs } = await db
         .selectFrom('workspaces')
-        .select(['remote', 'lfs_url', 'lfs_mode'])
+        .select(['remote', 'created_at', 'lfs_url', 'lfs_mode'])
         .where('id', '=', row.workspace_id)
         .executeTakeFirstOrThrow();
       return {

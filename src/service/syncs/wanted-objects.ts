@@ -10,7 +10,12 @@ export interface WantedObjects {
   readonly branch: BranchName;
   readonly head: string;
   readonly remote: Remote;
-  readonly settings: { readonly lfs_url: string | null; readonly lfs_mode: string | null };
+  /** Of the workspace. */
+  readonly settings: {
+    readonly created_at: number;
+    readonly lfs_url: string | null;
+    readonly lfs_mode: string | null;
+  };
 }
 
 export interface FetchedObjects {

@@ -27,7 +27,7 @@ export type StoredWorkspace = Pick<Row, 'id' | 'remote'>;
 
 export type WorkspaceSettings = Pick<Row, (typeof settingNames)[number]>;
 
-export type FoundWorkspace = StoredWorkspace & Pick<Row, 'default_branch'> & WorkspaceSettings;
+export type FoundWorkspace = StoredWorkspace & Pick<Row, 'default_branch' | 'created_at'> & WorkspaceSettings;
 
 const settingNames = ['desk_ttl', 'lfs_url', 'lfs_mode', 'latest', 'latest_branches'] as const;
 
@@ -36,7 +36,7 @@ const selectWorkspaces = batchQuery((db, members) =>
     .selectFrom(members)
     .innerJoin('workspaces', (join) => join.on('workspaces.id', '=', textOf('id')))
     .where('remote', '!=', removedRemote)
-    .select([inputIndex.as('index'), 'workspaces.id', 'remote', 'default_branch', ...settingNames]),
+    .select([inputIndex.as('index'), 'workspaces.id', 'remote', 'default_branch', 'created_at', ...settingNames]),
 );
 
 export const workspaceWithId = rememberReads(async (db, ids) => {
@@ -114,7 +114,7 @@ export async function closeWorkspace(db: Database, actor: Actor, id: string) {
 export function findWorkspace(db: Database, id: string): Promise<FoundWorkspace | undefined> {
   return db
     .selectFrom('workspaces')
-    .select(['id', 'remote', 'default_branch', ...settingNames])
+    .select(['id', 'remote', 'default_branch', 'created_at', ...settingNames])
     .where('id', '=', id)
     .where('remote', '!=', removedRemote)
     .executeTakeFirst();

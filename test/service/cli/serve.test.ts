@@ -12,7 +12,7 @@ import { ask } from '../../support/running-service.ts';
 import { type ServiceProcess, startCommand, startServiceProcess } from '../../support/service-process.ts';
 import { storeSyncs, storeWorkspace } from '../../support/stored-rows.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
-import { storeObject } from '../lfs/stored-object.ts';
+import { ownerOf, storeObject } from '../lfs/stored-object.ts';
 
 let folder: string;
 const ends: (() => Promise<unknown>)[] = [];
@@ -241,7 +241,7 @@ describe('one folder', () => {
     const first = start([]);
     await first.printed('listens on ');
     await first.stop();
-    await storeObject(folder, 'game', Buffer.from('hero'));
+    await storeObject(folder, { id: 'game', created_at: 1 }, Buffer.from('hero'));
     for (const name of await readdir(folder)) if (name.startsWith('service.db')) await rm(join(folder, name));
     const storage = await openSqlite({ folder });
     const workspace = { id: 'other', remote: 'https://git.example.com/other.git' };
@@ -250,7 +250,7 @@ describe('one folder', () => {
     const { code, stdout, stderr } = await runMain(['serve', '--port', '0'], commandEnvironment(folder));
     expect([code, stdout]).toEqual([1, '']);
     expect(stderr).toContain(`The mirrors in "${folder}" belong to another database. Correct DATABASE_URL or --data.`);
-    expect(await readdir(join(folder, 'lfs'))).toEqual(['game']);
+    expect(await readdir(join(folder, 'lfs'))).toEqual(['game@1']);
     await rm(join(folder, 'database-id'));
     for (let starts = 0; starts < 2; starts += 1) {
       const next = start([]);
@@ -272,10 +272,10 @@ describe('one folder', () => {
   });
 
   test('keeps its mirrors and LFS objects if the database has no workspaces', async () => {
-    await storeObject(folder, 'game', Buffer.from('hero'));
+    await storeObject(folder, { id: 'game', created_at: 1 }, Buffer.from('hero'));
     const command = start([]);
     await command.printed('listens on ');
-    expect(await readdir(join(folder, 'lfs'))).toEqual(['game']);
+    expect(await readdir(join(folder, 'lfs'))).toEqual(['game@1']);
     expect(command.written().stderr).toContain('"workspaces":["game"]');
   });
 
@@ -288,11 +288,14 @@ describe('one folder', () => {
     // Unlike the others, this folder is a repository: any other would be created again.
     await rm(join(mirrors, 'kept.git'), { recursive: true });
     execFileSync('git', ['init', '--quiet', '--bare', join(mirrors, 'kept.git')]);
-    for (const name of ['gone', 'lost', 'kept']) await storeObject(folder, name, Buffer.from(name));
+    for (const id of ['lost', 'kept']) await storeObject(folder, { id, created_at: 1 }, Buffer.from(id));
     const remote = createRepository(folder);
     remote.commit({ branch: 'main', files: { a: '1' } });
     const storage = await openSqlite({ folder });
     for (const id of ['sample', 'kept']) await storeWorkspace(storage, { id, remote: `file://${remote.path}` });
+    // The earlier workspace with this id was removed at another instance.
+    const kept = await ownerOf({ storage }, 'kept');
+    await storeObject(folder, kept, Buffer.from('kept'));
     // As left by a service that dies while it fetches: its claim is far from expired.
     const claim = { claimed_by: 'dead', claimed_until: Date.now() + 3_600_000, finished_at: null };
     await storeSyncs(storage, { id: `sync_${randomUUID()}`, workspace_id: 'sample', status: 'running', ...claim });
@@ -300,8 +303,8 @@ describe('one folder', () => {
     const service = await startDev();
     const left = (await readdir(mirrors)).filter((name) => name !== 'sample.git');
     expect(left.toSorted()).toEqual(['Not Ours.git', 'kept.git', 'notes']);
-    expect(await readdir(join(folder, 'lfs'))).toEqual(['kept']);
-    expect(service.written().stderr).toContain('"workspaces":["gone","lost"]');
+    expect(await readdir(join(folder, 'lfs'))).toEqual([`kept@${kept.created_at}`]);
+    expect(service.written().stderr).toMatch(/"workspaces":\["gone","(kept","lost|lost","kept)"\]/);
     await expect.poll(status).toBe('succeeded');
     await storage.close();
   });

@@ -2,7 +2,7 @@ import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { besideService } from '../../command/in-service.ts';
-import { storeObject } from '../lfs/stored-object.ts';
+import { ownerOf, storeObject } from '../lfs/stored-object.ts';
 
 const { folder, run, json, ask, lock, inDatabase, audited } = besideService();
 
@@ -64,7 +64,11 @@ describe('workspace remove', () => {
     await expect.poll(state).toBe('succeeded');
     const mirror = join(folder, 'mirrors', 'short.lived.git');
     expect(await exists(mirror)).toBe(true);
-    const object = await storeObject(folder, 'short.lived', Buffer.from('a hero'));
+    const object = await storeObject(
+      folder,
+      await inDatabase((storage) => ownerOf({ storage }, 'short.lived')),
+      Buffer.from('a hero'),
+    );
 
     expect(await json('workspace', 'remove', 'short.lived')).toEqual({ removed: 'short.lived' });
     expect(await exists(object.path)).toBe(false);

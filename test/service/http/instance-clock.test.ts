@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { type DatabaseKind, databaseKinds } from '../../support/databases.ts';
 import { lfsOf } from '../lfs/lfs-of.ts';
-import { storeObject } from '../lfs/stored-object.ts';
+import { ownerOf, storeObject } from '../lfs/stored-object.ts';
 import { storageWithClock } from '../storage/changed-queries.ts';
 import { hookedService } from '../webhooks/hooked-service.ts';
 import { locksOf } from './shared-service.ts';
@@ -55,7 +55,7 @@ describe.each(cases)('on %s, with a clock that is %i ms ahead of that of an inst
 
   test('its download URLs are valid for an hour on every instance', async () => {
     const { id } = await service.hooks();
-    const { oid, size } = await storeObject(service.dataFolder, id, Buffer.from('a hero'));
+    const { oid, size } = await storeObject(service.dataFolder, await ownerOf(service, id), Buffer.from('a hero'));
     const { secret } = await service.token();
     const { body } = await lfsOf(service, id, secret).batch([{ oid, size }]);
     const { href, expires_at } = body.objects[0].actions.download;

@@ -12,7 +12,7 @@ import { operator } from '../../support/operator.ts';
 import { findRows } from '../../support/stored-rows.ts';
 import { locksOf, sharedService } from '../http/shared-service.ts';
 import { expectLfsError, lfsOf } from './lfs-of.ts';
-import { objectName, storeObject } from './stored-object.ts';
+import { objectName, ownerOf, storeObject } from './stored-object.ts';
 
 const service = sharedService();
 const content = randomBytes(300_000);
@@ -20,7 +20,7 @@ const content = randomBytes(300_000);
 /** An object of a new workspace, with its URL from a batch response. */
 async function addressed(bytes: Uint8Array = content) {
   const workspace = await service.workspace();
-  const object = await storeObject(service.dataFolder, workspace, bytes);
+  const object = await storeObject(service.dataFolder, await ownerOf(service, workspace), bytes);
   const { oid, size } = object;
   const { body } = await lfsOf(service, workspace, service.secret).batch([{ oid, size }]);
   const { href } = body.objects[0].actions.download;

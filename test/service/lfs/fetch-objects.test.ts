@@ -44,7 +44,7 @@ async function objectsSetUp() {
   return {
     ...setUp,
     store,
-    objects: createObjectStore(data, 'game'),
+    objects: createObjectStore(data, { id: 'game', created_at: 1 }),
     /** Commits pointers to objects at these paths. */
     point(files: Readonly<Record<string, StoredName>>): void {
       const pointers = Object.entries(files).map(([path, object]) => [path, pointerTo(object)] as const);
@@ -60,7 +60,7 @@ async function objectsSetUp() {
         freeDisk: endlessDisk,
         ...parts,
       });
-      const settings = { lfs_url: lfsUrl, lfs_mode: mode };
+      const settings = { created_at: 1, lfs_url: lfsUrl, lfs_mode: mode };
       return fetchObjects({ workspace: 'game', branch, head, remote, settings }, { ...enoughTime, signal }, onProgress);
     },
   };

@@ -10,7 +10,7 @@ import { nameOf, pointerTo, startLfsStore } from '../../support/lfs-store.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { locksOf, sharedService } from '../http/shared-service.ts';
 import { type Desk, setUpDesk, whyNoClient } from './desk.ts';
-import { storeObject } from './stored-object.ts';
+import { ownerOf, storeObject } from './stored-object.ts';
 
 /** Tests the real client as artists, editors and jobs use it: clones of a repository with several owners. */
 const service = sharedService();
@@ -219,7 +219,7 @@ test.each([
   const { store, workspace, desk } = await openStudio({ files: Object.fromEntries(files) });
   for (const [, content] of assets) store.put(content);
   for (const [, content] of isMirrored ? assets : assets.slice(1)) {
-    await storeObject(service.dataFolder, workspace, content);
+    await storeObject(service.dataFolder, await ownerOf(service, workspace), content);
   }
   if (isMirrored) await store.close();
   const { clone, git } = await desk('ci', {

@@ -9,7 +9,7 @@ import { sharedService } from '../http/shared-service.ts';
 import { gitClient, mirrored } from '../mirror/mirror-of.ts';
 import { whyNoClient } from './desk.ts';
 import { expectLfsError, lfsOf } from './lfs-of.ts';
-import { objectName, storeObject } from './stored-object.ts';
+import { objectName, ownerOf, storeObject } from './stored-object.ts';
 
 /** Tests the LFS endpoint at the URLs that clients derive from the URL of a mirror. */
 const service = sharedService();
@@ -50,7 +50,7 @@ test('a plain clone of a mirror fetches its LFS objects from the mirror', async 
     branch: 'main',
     files: { '.gitattributes': '*.uasset filter=lfs -text\n', 'Hero.uasset': pointerTo(objectName(hero)) },
   });
-  await storeObject(service.dataFolder, workspace, hero);
+  await storeObject(service.dataFolder, await ownerOf(service, workspace), hero);
   await sync();
   const client = await gitClient();
   await client.git('lfs', 'install', '--skip-repo');

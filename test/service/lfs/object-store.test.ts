@@ -10,14 +10,17 @@ import { objectName, storeObject } from './stored-object.ts';
 const bytes = Buffer.from('a hero');
 const name = objectName(bytes);
 
-test('an object is stored at the same path as in Git LFS, and only in its workspace', async () => {
+test('an object is stored at the same path as in Git LFS, and only in its workspace, not a later one with its id', async () => {
   const folder = temporaryFolder();
-  await storeObject(folder, 'a.b', bytes);
-  const found = await createObjectStore(folder, 'a.b').find(name.oid);
+  const workspace = { id: 'a.b', created_at: 1 };
+  await storeObject(folder, workspace, bytes);
+  const found = await createObjectStore(folder, workspace).find(name.oid);
   expect(found?.size).toBe(bytes.length);
-  expect(found?.path).toMatch(`/lfs/a.b/objects/${name.oid.slice(0, 2)}/${name.oid.slice(2, 4)}/${name.oid}`);
+  expect(found?.path).toMatch(`/lfs/a.b@1/objects/${name.oid.slice(0, 2)}/${name.oid.slice(2, 4)}/${name.oid}`);
   expect(await readFile(found?.path ?? '')).toEqual(bytes);
-  expect(await createObjectStore(folder, 'other').find(name.oid)).toBeUndefined();
+  for (const other of [{ id: 'other' }, { created_at: 2 }]) {
+    expect(await createObjectStore(folder, { ...workspace, ...other }).find(name.oid)).toBeUndefined();
+  }
 });
 
 test.each(['', '..', '../'.repeat(22).slice(0, 64), name.oid.toUpperCase(), name.oid.slice(1), `${name.oid}\n`])(
@@ -29,11 +32,9 @@ test.each(['', '..', '../'.repeat(22).slice(0, 64), name.oid.toUpperCase(), name
 
 test('objects are listed with their sizes and their last use, and other files are not', async () => {
   const folder = temporaryFolder();
-  const store = createObjectStore(folder, 'game');
-  const [one, other] = [
-    await storeObject(folder, 'game', bytes),
-    await storeObject(folder, 'game', Buffer.from('small')),
-  ];
+  const game = { id: 'game', created_at: 1 };
+  const store = createObjectStore(folder, game);
+  const [one, other] = [await storeObject(folder, game, bytes), await storeObject(folder, game, Buffer.from('small'))];
   for (const { path } of [one, other]) await utimes(path, new Date(0), new Date(0));
   await writeFile(`${dirname(one.path)}/notes.txt`, '');
   await store.use(other);

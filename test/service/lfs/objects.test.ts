@@ -6,7 +6,7 @@ import { changeRows } from '../../support/stored-rows.ts';
 import { sufficientFor } from '../http/operations.ts';
 import { sharedService } from '../http/shared-service.ts';
 import { expectLfsError, lfsMediaType, lfsOf } from './lfs-of.ts';
-import { storeObject } from './stored-object.ts';
+import { ownerOf, storeObject } from './stored-object.ts';
 
 describe.each(databaseKinds)('a batch of objects over Git LFS on $name', (kind) => {
   const service = sharedService(kind);
@@ -42,7 +42,7 @@ describe.each(databaseKinds)('a batch of objects over Git LFS on $name', (kind) 
   /** A workspace whose mirror has an object, and a token with these scopes. */
   async function stocked(scopes: readonly Scope[] = ['contents:read']) {
     const workspace = await service.workspace();
-    const { oid, size } = await storeObject(service.dataFolder, workspace, content);
+    const { oid, size } = await storeObject(service.dataFolder, await ownerOf(service, workspace), content);
     const { secret } = await service.token({ scopes });
     return { workspace, object: { oid, size }, lfs: lfsOf(service, workspace, secret) };
   }

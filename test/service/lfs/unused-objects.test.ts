@@ -1,14 +1,14 @@
 import { utimes } from 'node:fs/promises';
 import pino from 'pino';
 import { describe, expect, test } from 'vitest';
-import { createObjectStore, type ObjectStore } from '../../../src/service/lfs/object-store.ts';
+import { createObjectStore, type ObjectStore, type StoreOwner } from '../../../src/service/lfs/object-store.ts';
 import type { ObjectName, Oid } from '../../../src/service/lfs/pointer.ts';
 import { keptUnusedMs, removeUnusedObjects } from '../../../src/service/lfs/unused-objects.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { pointerTo } from '../../support/lfs-store.ts';
 import { storeSyncedBranches } from '../../support/stored-rows.ts';
 import { sharedService } from '../http/shared-service.ts';
-import { storeObject } from './stored-object.ts';
+import { ownerOf, storeObject } from './stored-object.ts';
 
 describe.each(databaseKinds)('LFS objects on $name', (kind) => {
   const service = sharedService(kind);
@@ -33,11 +33,11 @@ describe.each(databaseKinds)('LFS objects on $name', (kind) => {
     });
     return errors;
   }
-  const storeOf = (workspace: string): ObjectStore => createObjectStore(service.dataFolder, workspace);
+  const storeOf = (workspace: StoreOwner): ObjectStore => createObjectStore(service.dataFolder, workspace);
 
   /** A workspace with three objects of 100 bytes that were last used long ago. The head of its branch needs the first. */
   async function stocked() {
-    const workspace = await service.workspace();
+    const workspace = await ownerOf(service, await service.workspace());
     const stored: Awaited<ReturnType<typeof storeObject>>[] = [];
     for (const text of ['one', 'two', 'three']) {
       const object = await storeObject(service.dataFolder, workspace, Buffer.from(text.padEnd(100)));
@@ -47,9 +47,9 @@ describe.each(databaseKinds)('LFS objects on $name', (kind) => {
     }
     const [first, second, third] = stored;
     if (first === undefined || second === undefined || third === undefined) throw new Error('An object is missing.');
-    const head = `head of ${workspace}`;
+    const head = `head of ${workspace.id}`;
     needed.set(head, [first]);
-    await storeSyncedBranches(service.storage, { workspace_id: workspace, name: 'main', head });
+    await storeSyncedBranches(service.storage, { workspace_id: workspace.id, name: 'main', head });
     const left = async () => {
       const found = await Promise.all(stored.map(({ oid }) => storeOf(workspace).find(oid)));
       return found.map((each) => each !== undefined);
@@ -103,7 +103,7 @@ describe.each(databaseKinds)('LFS objects on $name', (kind) => {
     const { workspace: guarded, second, left } = await stocked();
     const errors = await round((workspace) => {
       const store = storeOf(workspace);
-      const isDenied = (oid: Oid) => workspace === guarded && oid === second.oid;
+      const isDenied = (oid: Oid) => workspace.id === guarded.id && oid === second.oid;
       const denied = new Error('not permitted');
       return { ...store, remove: (oid) => (isDenied(oid) ? Promise.reject(denied) : store.remove(oid)) };
     });

@@ -36,7 +36,7 @@ async function startSync(count: number, behave: (store: LfsStore) => LfsStore['b
   expect(await runCommand(['workspace', 'add', 'game', ...args], { folder: data })).toMatchObject({ code: 0 });
   const triggered = await ask(service.baseUrl, 'POST', '/workspaces/game/sync', { token, json: { branch: 'main' } });
   expect(triggered.status).toBe(202);
-  const objects = join(data, 'lfs', 'game', 'objects');
+  const objects = join(data, 'lfs');
   return {
     store,
     service: () => service,
