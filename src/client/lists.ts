@@ -104,18 +104,13 @@ export type LookupResult =
   | { readonly kind: 'unknown'; readonly reason: string }
   | { readonly kind: 'failed'; readonly error: ServiceError };
 
-interface PathToLookUp {
-  readonly workspace: WorkspaceId;
-  readonly path: LockPath;
-}
-
 /** Returns a function with the result for each of the paths. */
 export const lookUp = (client: Lists, workspace: WorkspaceId, paths: readonly LockPath[], within: CallLimits) =>
   lookupIn(listOnPaths(client, workspace, paths, within));
 
 export async function lookUpOnce(
   context: ClientContext,
-  { workspace, path }: PathToLookUp,
+  { workspace, path }: { readonly workspace: WorkspaceId; readonly path: LockPath },
   within: CallLimits,
 ): Promise<LookupResult> {
   return (await lookupIn(createLists(context).listLocks({ workspace, filter: { path }, once: true }, within)))(path);

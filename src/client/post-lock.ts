@@ -1,6 +1,5 @@
 import { formatDuration, type Ttl } from '../interface/duration.ts';
 import type { LockPath } from '../interface/lock-path.ts';
-import type { QueuePosition } from '../interface/problem.ts';
 import type { WorkspaceId } from './access.ts';
 import {
   type AcquiredLock,
@@ -38,14 +37,11 @@ interface AcquireLockRequest {
   readonly line?: QueueWait | undefined;
 }
 
-export interface Conflict {
+export interface Conflict extends ReturnType<typeof lineIn> {
   /** Or the name of a pool, if the service names none of its items. */
   readonly path: string;
   /** Undefined if the service does not name the holder. */
   readonly holder: KnownLock | undefined;
-  /** The service confirms that it applied the requested wait. */
-  readonly hasWaited: boolean;
-  readonly queue: QueuePosition | undefined;
   readonly error: ServiceError;
 }
 

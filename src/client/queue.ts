@@ -31,7 +31,7 @@ export const lineParts = (wait: QueueWait | undefined, branch: string | undefine
   waitMs: wait && wait.seconds > 0 ? wait.seconds * 1_000 : undefined,
 });
 
-/** The facts about the line in a response that grants no locks. */
+/** The facts about the line in a response that grants no locks. `hasWaited`: the service applied the requested wait. */
 export const lineIn = (response: ClientResponse) => ({ hasWaited: hasWaited(response), queue: queueIn(response) });
 
 /** RFC 7240 section 3: whether `wait` is among the preferences that the service has applied. */

@@ -31,14 +31,8 @@ export function createSync({ call, endpoints }: ClientContext) {
     ): Promise<StartedSync> {
       const target = endpoints.sync(workspace);
       const headers = { 'idempotency-key': crypto.randomUUID() };
-      const request = {
-        target,
-        headers,
-        body: { branch },
-        expect: expectSync,
-        ...({ method: 'POST', anySuccess: true } as const),
-      };
-      const result = expectSuccess(await call(request, within));
+      const post = { method: 'POST', target, headers, body: { branch } } as const;
+      const result = expectSuccess(await call({ ...post, expect: expectSync, anySuccess: true }, within));
       return { ...readReport(result), statusTarget: statusTargetIn(result, target) };
     },
 

@@ -1,16 +1,18 @@
-import type { WorkspaceId } from '../../client/access.ts';
 import type { Client } from '../../client/client.ts';
 import { inParallel } from '../../client/in-parallel.ts';
 import { type AcquiredLock, conditionOf, isSameLock } from '../../client/known-lock.ts';
 import type { CallLimits } from '../../client/request.ts';
-import { formatDuration, type Ttl } from '../../interface/duration.ts';
+import { formatDuration } from '../../interface/duration.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import type { Entry, Grant } from '../ledger/entry.ts';
+import type { LockTerms } from '../path-by-path.ts';
 import type { LockContext } from '../release.ts';
 import type { Schedule } from './schedule.ts';
 
 /** The locks of a step, and what their renewal needs. */
-interface LocksToRenew extends Pick<LockContext, 'clock' | 'sleep' | 'record'> {
+interface LocksToRenew
+  extends Pick<LockContext, 'clock' | 'sleep' | 'record'>,
+    Pick<LockTerms, 'service' | 'workspace' | 'step' | 'ttl'> {
   readonly client: Pick<Client, 'renewLock' | 'releaseLock' | 'renewLease' | 'serverNow'>;
   /** Returns some or all of the lines added to the ledger since the last call. */
   readonly follow: () => readonly Entry[];
@@ -19,10 +21,6 @@ interface LocksToRenew extends Pick<LockContext, 'clock' | 'sleep' | 'record'> {
   readonly onStart: () => void;
   /** Calls `look` at each change of the ledger, and periodically. Returns a function that stops that. */
   readonly watch: (look: () => void) => () => void;
-  readonly service: string;
-  readonly workspace: WorkspaceId;
-  readonly step: string;
-  readonly ttl: Ttl;
   /** The locks at the start: the ledger may be gone. */
   readonly grants: readonly Grant[];
   readonly schedule: Schedule;
