@@ -48,8 +48,11 @@ export async function endOfLine(read: Database, line: LockKey): Promise<QueuePos
   return { position: length + 1, length };
 }
 
-/** Places are counted on the first paths of a lease only: it may wait for thousands, with many others. */
-const maxPlacePaths = 500;
+/**
+ * Places are counted on the first paths of a lease only. Others that want the same pool wait on its first items, too, and
+ * hundreds of them ask for their places twice a minute.
+ */
+const maxPlacePaths = 5;
 
 /** The present leases of the lines of these waits, and the waits themselves. */
 const selectLines = batchQuery((db, members) =>

@@ -82,7 +82,8 @@ describe.each(databaseKinds)('a place in line, on $name', (kind) => {
 
   test('is sorted once for all of its clients that ask at the same time, whatever else they want', async () => {
     await storage.commit('global', (db) => db.deleteFrom('waits').execute());
-    const waits = Array.from({ length: 300 }, (_, n) => waitRequest(`w${n}`, { paths: ['many', 'more', `own ${n}`] }));
+    const items = Array.from({ length: 40 }, (_, n) => `item ${n}`);
+    const waits = Array.from({ length: 300 }, (_, n) => waitRequest(`w${n}`, { paths: [...items, `own ${n}`] }));
     await storage.commit({ workspace }, (db) => joinLine(db, waits));
     let looks = 0;
     const counted = <Row extends object>(row: Row) =>
