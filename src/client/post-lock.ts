@@ -150,8 +150,8 @@ export interface RenewLockRequest extends Omit<AcquireLockRequest, 'firstSentAt'
 
 export type RenewLockResult =
   | { readonly kind: 'renewed'; readonly lock: AcquiredLock }
-  /** The service does not support renewal, and granted another lock instead. */
-  | { readonly kind: 'replaced'; readonly lock: AcquiredLock }
+  /** The service returned another lock. `isNew`: this request made it. Otherwise, it may be that of another job. */
+  | { readonly kind: 'replaced'; readonly lock: AcquiredLock; readonly isNew: boolean }
   | { readonly kind: 'lost'; readonly holder: KnownLock | undefined; readonly error: ServiceError }
   /** The service interpreted the request differently, and renewed nothing. */
   | { readonly kind: 'refused'; readonly error: ServiceError }
@@ -161,7 +161,10 @@ export function createRenewLock(context: ClientContext) {
   function renewed(answered: AnsweredCall, request: RenewLockRequest): RenewLockResult {
     // The lock is renewed no earlier than the request was sent.
     const lock = grantedLockIn(answered.response, request, () => answered.sentAt);
-    if (isAnother(answered.response, request.proof, lock)) return { kind: 'replaced', lock };
+    if (isAnother(answered.response, request.proof, lock)) {
+      const isNew = answered.response.status === 201 || Date.parse(lock.acquired_at ?? '') >= answered.sentAt;
+      return { kind: 'replaced', lock, isNew };
+    }
     const { id = request.proof.id, etag = request.proof.etag } = lock;
     return { kind: 'renewed', lock: { ...lock, id, etag } };
   }

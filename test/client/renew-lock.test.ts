@@ -49,11 +49,13 @@ describe('renewLock', () => {
     expect((await renew(answer, {}, unmarked)).result).toMatchObject({ kind: 'renewed', lock: expected });
   });
 
-  test.each<[string, Answer, RenewLockRequest['proof']]>([
-    ['with another id', json(200, grace), both],
-    ['created with another ETag, without ids', json(201, { path: hero }, { etag: '"v2"' }), { etag: '"v1"' }],
-  ])('reports a lock %s as replaced', async (_, answer, proof) => {
-    expect((await renew(answer, { proof })).result.kind).toBe('replaced');
+  test.each<[string, Answer, RenewLockRequest['proof'], boolean]>([
+    ['with another id', json(200, grace), both, false],
+    ['with another id that is older', json(200, { ...grace, acquired_at: '2026-03-01T12:00:09Z' }, date), both, false],
+    ['with another id that is new', json(200, { ...grace, acquired_at: '2026-03-01T12:00:10Z' }, date), both, true],
+    ['created with another ETag, without ids', json(201, { path: hero }, { etag: '"v2"' }), { etag: '"v1"' }, true],
+  ])('reports a lock %s as replaced, and whether it is new', async (_, answer, proof, isNew) => {
+    expect((await renew(answer, { proof })).result).toMatchObject({ kind: 'replaced', isNew });
   });
 
   const words = { detail: 'Not that.' };

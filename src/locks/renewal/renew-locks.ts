@@ -247,11 +247,15 @@ async function renewOne(
     case 'lost':
       return { kind: 'ended', lost: [{ path, reason: undefined, holder: renewal.holder }] };
     case 'replaced': {
+      // Some services return the existing lock of an owner: ours has expired, and another job has the path.
+      if (!renewal.isNew) return { kind: 'ended', lost: [{ path, reason: undefined, holder: renewal.lock }] };
       // Our own lock had expired, or a step has just released it: nothing uses the new lock. If it cannot be released, or
       // this process is killed, the post-step settles the request.
       const entry = { service, workspace, path, key, at: sentAt };
       record({ kind: 'intent', ...entry, step, type, ttl: formatDuration(ttl), byService: true });
-      const { kind } = await client.releaseLock({ workspace, path, proof: renewal.lock }, limits());
+      // Without an ETag, a repeated request may release a later lock.
+      const once = renewal.lock.etag === undefined;
+      const { kind } = await client.releaseLock({ workspace, path, proof: renewal.lock, once }, limits());
       if (kind !== 'failed') record({ kind: 'ended', ...entry });
       return { kind: 'ended', lost: [] };
     }

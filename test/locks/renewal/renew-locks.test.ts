@@ -456,10 +456,28 @@ describe('the ledger of a renewed step', () => {
   });
 });
 
+test.each<[string, number, object, methods: readonly string[]]>([
+  ['has no time, is lost, and the current one stays', 200, {}, ['POST']],
+  ['is older than its renewal, is lost, and the current one stays', 200, { acquired_at: iso(0) }, ['POST']],
+  ['is new is lost, and the new one is released', 200, { acquired_at: iso(3_600 * second) }, ['POST', 'DELETE']],
+  ['is created is lost, and its release is not repeated', 201, {}, ['POST', 'DELETE']],
+])('a lock instead of which the service returns one that %s', async (_, status, body, methods) => {
+  const { sent, of, end } = await renewing({
+    response: ({ method }) => (method === 'POST' ? { status, body: { id: 'lock_z', ...body } } : 'down'),
+  });
+  expect(sent.map(({ method }) => method)).toEqual(methods);
+  expect(of('lost')).toMatchObject([{ path: 'a' }]);
+  expect(end).toBe('nothing-left');
+});
+
 test('a lock that replaced one which a step releases meanwhile is released, however long that takes', async () => {
   const { sent, of, end } = await renewing({
     response: ({ method }, number) =>
-      method === 'POST' ? { status: 201, body: { id: 'lock_z' } } : number === 1 ? 'down' : { status: 204 },
+      method === 'POST'
+        ? { status: 201, etag: '"lock_z"', body: { id: 'lock_z' } }
+        : number === 1
+          ? 'down'
+          : { status: 204 },
     latencyMs: () => 3 * second,
     events: [[20 * second, releasing('a')]],
   });
