@@ -1,6 +1,5 @@
 import type { LockPath } from '../interface/lock-path.ts';
 import type { WorkspaceId } from './access.ts';
-import type { JsonObject } from './json.ts';
 import { placeIn } from './queue.ts';
 import { expectResource, orEmpty } from './refusal.ts';
 import { type CallLimits, type ClientContext, expectSuccess } from './request.ts';
@@ -14,10 +13,7 @@ interface QueuedPath {
 /** Both throw a ServiceError. */
 export const createQueueOperations = ({ call, endpoints }: ClientContext) => ({
   /** Asks for the path, or changes the note of the request. Returns its place in line, and the response. */
-  async askForLock(
-    { workspace, path, note }: QueuedPath & { readonly note: string | undefined },
-    within: CallLimits,
-  ): Promise<{ readonly position: number | undefined; readonly raw: JsonObject }> {
+  async askForLock({ workspace, path, note }: QueuedPath & { readonly note: string | undefined }, within: CallLimits) {
     const result = await call(
       {
         method: 'POST',

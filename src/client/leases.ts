@@ -28,8 +28,8 @@ export interface LeaseKey {
 
 export interface LeaseRequest extends LeaseKey {
   readonly paths: readonly LockPath[];
-  /** Its items are requested instead of paths. */
-  readonly pool?: PoolSelection | undefined;
+  /** Its items that have all these properties are requested instead of paths. */
+  readonly pool?: { readonly name: string; readonly where: Readonly<Record<string, string>> } | undefined;
   readonly count: number;
   readonly type: string;
   readonly ttl: Ttl;
@@ -42,12 +42,6 @@ export interface LeaseRequest extends LeaseKey {
 /** Stands for all of its locks. */
 export const leaseName = ({ paths, pool }: Pick<LeaseRequest, 'paths' | 'pool'>): string =>
   pool === undefined ? (paths[0] ?? '') : `The pool ${pool.name}`;
-
-/** The items of a pool that have all these properties. */
-export interface PoolSelection {
-  readonly name: string;
-  readonly where: Readonly<Record<string, string>>;
-}
 
 export interface PoolItem extends resources.PoolItem {
   readonly path: LockPath;

@@ -13,7 +13,7 @@ export interface QueueWait {
 /** RFC 9218 section 4.1: 1 comes first. */
 const urgencies = { low: 5, normal: 3, high: 1 } as const;
 
-export type Urgency = (typeof urgencies)[keyof typeof urgencies];
+type Urgency = (typeof urgencies)[keyof typeof urgencies];
 
 const parsePriority = oneOf(['low', 'normal', 'high']);
 

@@ -64,7 +64,7 @@ export async function releaseStep(
     });
   const now = (): number => client?.serverNow() ?? Date.now();
   const within = { ...cleanupLimits(steadyClock, timeLimitMs, cancelled), isLastChance: true };
-  const settle = client && createSettling({ client, record, service: connection.baseUrl, within, candidates });
+  const settle = client && createSettling({ client, record }, connection.baseUrl, candidates, within);
   const problem = reader.problems.join(' ');
   const results = await settleAll(candidates, async (one) =>
     settle === undefined ? unsettledResults(one, problem, candidates, now()) : settle(one),
@@ -196,15 +196,13 @@ const unsettledResults = (
     ? [unansweredResult(about, reason)]
     : held.map((lock) => resultOf(lock, { kind: 'failed', reason }, candidates, now));
 
-interface SettlingContext extends Pick<LockContext, 'client' | 'record'> {
-  /** The current service. Its token must not be sent to another one. */
-  readonly service: string;
-  readonly within: CallLimits;
-  readonly candidates: ReleaseCandidates;
-}
-
-/** Returns a function that releases what is unsettled, and returns the results. */
-function createSettling({ client, record, service, within, candidates }: SettlingContext) {
+/** Returns a function that releases what is unsettled on the current service, and returns the results. */
+function createSettling(
+  { client, record }: Pick<LockContext, 'client' | 'record'>,
+  service: string,
+  candidates: ReleaseCandidates,
+  within: CallLimits,
+) {
   const context = { client, record, clock: steadyClock, sleep, random: Math.random };
   const intents = createIntents(context);
   const resultFor = (lock: JobLock, end: LockEnd) => resultOf(lock, end, candidates, client.serverNow());
@@ -273,6 +271,7 @@ function createSettling({ client, record, service, within, candidates }: Settlin
 
   return async (one: Unsettled): Promise<readonly PathResult[]> => {
     const { about, held } = one;
+    // The token must not be sent to another service.
     if (about.service !== service) {
       const reason = `It is on ${about.service}, and \`base-url\` (or WORKSPACE_BASE_URL) now points to ${service}.`;
       return failed(one, reason);
