@@ -45,7 +45,9 @@ export async function checkNewestRows(db: Database): Promise<void> {
     (select value from fences order by workspace_id desc limit 1) as fence,
     (select type from locks order by expires_at desc, workspace_id desc limit 1) as lock,
     (select lock_id from lock_history order by workspace_id desc, ended_at desc, fence desc limit 1) as ended,
-    (select fingerprint from remembered_answers order by created_at desc limit 1) as answer`.execute(db);
+    (select fingerprint from remembered_answers order by workspace_id desc, created_at desc limit 1) as answer`.execute(
+    db,
+  );
 }
 
 /** Keys are primary result codes of SQLite that are not about the query itself: https://www.sqlite.org/rescode.html */
