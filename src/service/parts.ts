@@ -1,11 +1,10 @@
-import type { Logger } from 'pino';
 import type { Duration } from '../interface/duration.ts';
 import { byBearerOrPassword, createRateLimiter, type RateLimit } from './access/access.ts';
 import type { ApiParts } from './api/operation.ts';
-import type { Git } from './git/git.ts';
 import { createClientAddress } from './http/client-address.ts';
 import { createRequestLimit } from './http/request-limit.ts';
 import { createIdempotency } from './idempotency/idempotency.ts';
+import type { Instance } from './instance/instance.ts';
 import { createCompare } from './latest/compare.ts';
 import { createFetchObjects } from './lfs/fetch-objects.ts';
 import { createObjectStore, type StoreOwner } from './lfs/object-store.ts';
@@ -14,13 +13,9 @@ import { type LockQuotas, lockQuotas } from './locks/lock-quota.ts';
 import { createLocks } from './locks/locks.ts';
 import { createPullThrough } from './mirror/pull-through.ts';
 import { defaultMirrorLimits, type MirrorLimits } from './mirror/serve.ts';
-import type { TargetCheck } from './outbound/target.ts';
 import type { Cidr } from './platform/ip-address.ts';
-import type { FreeDisk } from './runtime/free-disk.ts';
 import { throttle } from './runtime/limit-rate.ts';
-import type { Metrics } from './runtime/metrics.ts';
 import { sessionSecretIn } from './sessions/session-cookie.ts';
-import type { Storage } from './storage/storage.ts';
 import { openDatabaseClock } from './storage/timestamp.ts';
 import { createPrepareSync } from './syncs/trigger.ts';
 import { createLastUse } from './tokens/last-use.ts';
@@ -28,25 +23,16 @@ import { secretHash } from './tokens/secret.ts';
 import { createExchangeToken } from './trust/exchange.ts';
 import { createRemotes } from './workspaces/remotes.ts';
 
-export interface ServiceOptions {
-  readonly storage: Storage;
-  readonly git: Git;
-  readonly dataFolder: string;
-  readonly targets: TargetCheck;
-  readonly metrics: Metrics;
-  readonly log: Logger;
+export interface ServiceOptions extends Instance {
   readonly host: string;
   readonly port: number;
-  readonly allowFileRemotes: boolean;
   /** Time to keep accepting connections after /readyz starts failing, until proxies stop opening them. */
   readonly drainDelay: Duration;
   readonly drainTimeout: Duration;
-  readonly syncTimeout: Duration;
   /** Undefined: forever. */
   readonly keepAudit: Duration | undefined;
   readonly quotas?: Partial<LockQuotas>;
   readonly mirrorLimits?: Partial<MirrorLimits>;
-  readonly freeDisk: FreeDisk;
   readonly rateLimit: RateLimit;
   readonly trustedProxies: readonly Cidr[];
   /** Returns the public origin of the service for its port; undefined if unknown. */

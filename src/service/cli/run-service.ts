@@ -11,11 +11,12 @@ import { shellWord } from '../../interface/shell-word.ts';
 import { errorCode } from '../../interface/system-errors.ts';
 import { scopes } from '../contract/scopes.ts';
 import { createGit, type Git } from '../git/git.ts';
+import type { Instance } from '../instance/instance.ts';
 import { createTargetCheck } from '../outbound/target.ts';
 import { cidr } from '../platform/ip-address.ts';
 import { unlessMissing } from '../platform/missing-file.ts';
 import { measureFreeDisk } from '../runtime/free-disk.ts';
-import { createMetrics, type Metrics } from '../runtime/metrics.ts';
+import { createMetrics } from '../runtime/metrics.ts';
 import { type Service, startService } from '../service.ts';
 import { makeSignInLink } from '../sessions/sessions.ts';
 import { cleanUpAtStart } from '../startup-cleanup.ts';
@@ -64,12 +65,8 @@ async function checkGit(git: Git): Promise<void> {
     );
 }
 
-interface ServeContext {
+interface ServeContext extends Pick<Instance, 'storage' | 'git' | 'metrics' | 'log'> {
   readonly settings: ServeSettings;
-  readonly storage: Storage;
-  readonly git: Git;
-  readonly metrics: Metrics;
-  readonly log: Logger;
   readonly environment: NodeJS.ProcessEnv;
   readonly io: ProcessIo;
 }

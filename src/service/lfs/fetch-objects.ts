@@ -1,20 +1,18 @@
 import { maxNamedMissing } from '../../interface/resources.ts';
 import { maxTimerMs } from '../../interface/timers.ts';
 import type { MissingObject } from '../contract/schemas.ts';
-import type { Git } from '../git/git.ts';
 import { asGitErrors, GitError } from '../git/git-error.ts';
 import { createRemoteRedactor } from '../git/remote.ts';
 import { withSignal } from '../git/run-git.ts';
-import type { FreeDisk } from '../runtime/free-disk.ts';
+import type { Instance } from '../instance/instance.ts';
 import { type FetchedObjects, type FetchObjects, noObjects, type WantedObjects } from '../syncs/wanted-objects.ts';
 import { lfsEndpoint, lfsMode } from '../workspaces/settings.ts';
 import { createObjectStore, type ObjectStore } from './object-store.ts';
 import { type ObjectName, type ReferencedObject, referencedObjects } from './pointer.ts';
 
-export interface FetchObjectsParts {
-  readonly git: Pick<Git, 'smallBlobs' | 'fetchLfsObjects'>;
-  readonly dataFolder: string;
-  readonly freeDisk: Pick<FreeDisk, 'isLow' | 'reserve'>;
+export interface FetchObjectsParts extends Pick<Instance, 'dataFolder'> {
+  readonly git: Pick<Instance['git'], 'smallBlobs' | 'fetchLfsObjects'>;
+  readonly freeDisk: Pick<Instance['freeDisk'], 'isLow' | 'reserve'>;
 }
 
 export const createFetchObjects =

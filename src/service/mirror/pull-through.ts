@@ -1,29 +1,22 @@
-import type { Logger } from 'pino';
 import type { BranchName } from '../../interface/branch-name.ts';
-import { type Duration, milliseconds } from '../../interface/duration.ts';
+import { milliseconds } from '../../interface/duration.ts';
 import { withinMs } from '../../interface/timers.ts';
 import type { BranchHeads } from '../git/bare-repository.ts';
-import type { Git } from '../git/git.ts';
 import { GitError } from '../git/git-error.ts';
-import type { FreeDisk } from '../runtime/free-disk.ts';
+import type { Instance } from '../instance/instance.ts';
 import { limitParallel } from '../runtime/limit-parallel.ts';
 import { createOnce } from '../runtime/once.ts';
 import { remember } from '../runtime/remember.ts';
-import type { Storage } from '../storage/storage.ts';
 import type { FetchObjects } from '../syncs/wanted-objects.ts';
 import { remoteOf } from '../workspaces/remotes.ts';
 import { syncedBranches } from '../workspaces/synced-branches.ts';
 import type { FoundWorkspace, StoredWorkspace } from '../workspaces/workspaces.ts';
 
-interface PullThroughParts {
-  readonly storage: Pick<Storage, 'read'>;
-  readonly git: Pick<Git, 'missingCommits' | 'fetchCommits'>;
+interface PullThroughParts extends Pick<Instance, 'storage' | 'allowFileRemotes' | 'syncTimeout' | 'log'> {
+  readonly git: Pick<Instance['git'], 'missingCommits' | 'fetchCommits'>;
+  readonly freeDisk: Pick<Instance['freeDisk'], 'isLow' | 'reserve'>;
   readonly fetchObjects: FetchObjects;
-  readonly allowFileRemotes: boolean;
-  readonly syncTimeout: Duration;
-  readonly freeDisk: Pick<FreeDisk, 'isLow' | 'reserve'>;
   readonly stopping: AbortSignal;
-  readonly log: Logger;
 }
 
 export type PullThrough = ReturnType<typeof createPullThrough>;

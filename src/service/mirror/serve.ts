@@ -1,28 +1,24 @@
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import type { Context } from 'hono';
-import type { Logger } from 'pino';
 import type { BranchName } from '../../interface/branch-name.ts';
 import { bearerOf } from '../access/caller.ts';
 import { Refusal, unavailable } from '../contract/response.ts';
 import { mainBranch } from '../git/bare-repository.ts';
-import type { Git } from '../git/git.ts';
 import { GitError } from '../git/git-error.ts';
 import { errorPacket } from '../git/serve-mirror.ts';
 import { type Environment, responseHeaders } from '../http/context.ts';
 import { type OutputResponse, sendOutput } from '../http/send-output.ts';
+import type { Instance } from '../instance/instance.ts';
 import { limitParallel } from '../runtime/limit-parallel.ts';
 import { repeat } from '../runtime/repeat.ts';
-import type { Storage } from '../storage/storage.ts';
 import { isRevoked } from '../tokens/tokens.ts';
 import { formerHeads, publishedBranches } from '../workspaces/synced-branches.ts';
 import type { FoundWorkspace } from '../workspaces/workspaces.ts';
 import { type PullThrough, retryPullAfterSeconds } from './pull-through.ts';
 
-export interface ServeParts {
-  readonly storage: Pick<Storage, 'read'>;
-  readonly git: Pick<Git, 'serve'>;
+export interface ServeParts extends Pick<Instance, 'storage' | 'log'> {
+  readonly git: Pick<Instance['git'], 'serve'>;
   readonly pullThrough: Pick<PullThrough, 'commits'>;
-  readonly log: Logger;
   readonly mirrorLimits: MirrorLimits;
 }
 

@@ -1,12 +1,9 @@
-import type { Logger } from 'pino';
-import { type Duration, milliseconds } from '../../interface/duration.ts';
-import type { Git } from '../git/git.ts';
+import { milliseconds } from '../../interface/duration.ts';
 import { GitError } from '../git/git-error.ts';
+import type { Instance } from '../instance/instance.ts';
 import { endClaim, keepClaim } from '../runtime/claim.ts';
-import type { FreeDisk } from '../runtime/free-disk.ts';
-import type { Metrics } from '../runtime/metrics.ts';
 import { startWorker, type WorkerOptions } from '../runtime/worker.ts';
-import type { Database, Storage } from '../storage/storage.ts';
+import type { Database } from '../storage/storage.ts';
 import { remoteOf } from '../workspaces/remotes.ts';
 import {
   type ClaimedSync,
@@ -26,19 +23,11 @@ import type { FetchObjects } from './wanted-objects.ts';
  */
 const renewEveryMs = 3_000;
 
-interface SyncRunParts {
-  readonly storage: Storage;
-  readonly git: Git;
+interface SyncRunParts extends Omit<Instance, 'dataFolder' | 'targets' | 'freeDisk'> {
   readonly fetchObjects: FetchObjects;
-  readonly allowFileRemotes: boolean;
-  readonly syncTimeout: Duration;
-  readonly metrics: Metrics;
-  readonly log: Logger;
 }
 
-interface SyncWorkerOptions extends SyncRunParts, Pick<WorkerOptions<unknown>, 'onError'> {
-  readonly freeDisk: Pick<FreeDisk, 'isLow'>;
-}
+type SyncWorkerOptions = SyncRunParts & Pick<Instance, 'freeDisk'> & Pick<WorkerOptions<unknown>, 'onError'>;
 
 const parallelSyncs = 4;
 

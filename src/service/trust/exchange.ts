@@ -1,11 +1,10 @@
 import { sql } from 'kysely';
-import type { Logger } from 'pino';
 import { recordAudit } from '../audit/audit.ts';
 import { isScope, type Scope } from '../contract/scopes.ts';
-import type { TargetCheck } from '../outbound/target.ts';
+import type { Instance } from '../instance/instance.ts';
 import { subscriberOf } from '../platform/ip-address.ts';
 import { limitRate, perMinute } from '../runtime/limit-rate.ts';
-import type { Database, Storage } from '../storage/storage.ts';
+import type { Database } from '../storage/storage.ts';
 import { now, timeOf } from '../storage/timestamp.ts';
 import { newTokenId, newTokenSecret, secretHash } from '../tokens/secret.ts';
 import { matchTrustRules, type TrustDecision } from './match.ts';
@@ -31,10 +30,7 @@ type ExchangeResult =
 
 export type ExchangeToken = ReturnType<typeof createExchangeToken>;
 
-interface ExchangeParts {
-  readonly storage: Storage;
-  readonly targets: TargetCheck;
-  readonly log: Logger;
+interface ExchangeParts extends Pick<Instance, 'storage' | 'targets' | 'log'> {
   /** The required audience of identity tokens; undefined if the public URL is unknown. */
   readonly publicUrl: () => string | undefined;
   readonly clock?: () => number;

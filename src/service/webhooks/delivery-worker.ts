@@ -1,10 +1,7 @@
-import type { Logger } from 'pino';
-import type { TargetCheck } from '../outbound/target.ts';
+import type { Instance } from '../instance/instance.ts';
 import type { HookEventOccurrence } from '../outbox/event.ts';
 import { claimMs, endClaim } from '../runtime/claim.ts';
-import type { Metrics } from '../runtime/metrics.ts';
 import { startWorker, type WorkerOptions } from '../runtime/worker.ts';
-import type { Storage } from '../storage/storage.ts';
 import { type DeliveryResult, deliver, nextAttemptAfter } from './deliver.ts';
 import {
   type ClaimedDelivery,
@@ -16,12 +13,7 @@ import {
 } from './delivery-queue.ts';
 import { deliveryRequest } from './formats.ts';
 
-interface DeliveryParts {
-  readonly storage: Storage;
-  readonly targets: TargetCheck;
-  readonly metrics: Metrics;
-  readonly log: Logger;
-}
+type DeliveryParts = Pick<Instance, 'storage' | 'targets' | 'metrics' | 'log'>;
 
 export type DeliveryOptions = typeof defaultOptions;
 
