@@ -7,13 +7,13 @@ import type { Blocked } from '../locks/take.ts';
 import type { Waited } from '../locks/wait-terms.ts';
 import { findPools } from '../pools/pools.ts';
 import { mapInSlices } from '../runtime/map-in-slices.ts';
-import type { Storage } from '../storage/storage.ts';
+import type { Database } from '../storage/storage.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
 import type { Lease, waitingLeaseSchema } from './lease-schemas.ts';
 import { appliedWait, obstacleText, outdatedRefusal, retryAfterSeconds } from './lock-responses.ts';
 
 export async function putLeaseResponse(
-  storage: Storage,
+  read: Database,
   id: string,
   branch: string | undefined,
   decision: Waited<LeaseDecision>,
@@ -22,7 +22,7 @@ export async function putLeaseResponse(
     case 'granted': {
       const { latest, outdated, as_of } = decision.comparison;
       const compared = latest !== 'off' && { outdated, ...(as_of !== undefined && { as_of }) };
-      const lease = await leaseResponse(storage, decision, { ...compared });
+      const lease = await leaseResponse(read, decision, { ...compared });
       if (!decision.isNew) return lease;
       return { ...lease, status: 201, headers: appliedWait(decision.waitedSeconds) };
     }
@@ -54,12 +54,11 @@ export const waitingLease = (
 
 /** Only its owner gets it: it has the secret properties of a pool. */
 export async function leaseResponse(
-  storage: Storage,
+  read: Database,
   { row, locks, lost }: KnownLease,
   compared: Pick<Lease, 'outdated' | 'as_of'> = {},
 ): Promise<ApiResponse> {
-  const [pool] =
-    row.pool === null ? [] : await findPools(storage.read, { workspace: row.workspace_id, name: row.pool });
+  const [pool] = row.pool === null ? [] : await findPools(read, { workspace: row.workspace_id, name: row.pool });
   const items = new Map(pool?.items.map((item) => [item.path, item]));
   const held = (lock: LockRow): Lease['locks'][number] => {
     const { properties, secret } = items.get(lock.path) ?? { properties: {}, secret: [] };

@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
 import { z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
-import { milliseconds } from '../../interface/duration.ts';
 import { type LockPath, parseLockPath } from '../../interface/lock-path.ts';
 import { withoutSecrets } from '../../interface/resources.ts';
 import { admitEmptyRelease, admitToken, requireFreeDisk } from '../access/access.ts';
@@ -67,25 +66,20 @@ export function addLeaseRoutes(api: Api, parts: ApiParts): void {
         parts,
         async () => (await findLease(storage.read, { workspace: workspace.id, id })) !== undefined,
       );
-      const { pool, type, note } = body;
-      const count = body.count ?? (pool === undefined ? undefined : 1);
       const branch = lockBranchOf(c);
       const request: LeaseRequest = {
+        ...body,
+        count: body.count ?? (body.pool === undefined ? undefined : 1),
         id,
         workspace: workspace.id,
         bearer,
         origin: runOriginOf(c),
-        pool,
-        count,
-        type,
-        note,
-        ttlMs: milliseconds(body.ttl),
         fingerprint: hash('sha256', c.get('bodyText')),
         readPaths: await readPathsOf(workspace.id, body),
         compare: (paths) => parts.compare({ workspace, branch, paths }),
       };
       return waitWith(c, storage, async (options) =>
-        putLeaseResponse(storage, id, branch, await locks.acquireLease(request, options)),
+        putLeaseResponse(storage.read, id, branch, await locks.acquireLease(request, options)),
       );
     },
   });
@@ -101,7 +95,7 @@ export function addLeaseRoutes(api: Api, parts: ApiParts): void {
     async handle({ c, workspace }) {
       const id = leaseIdOf(c);
       const found = await readLease(storage.read, { workspace: workspace.id, id }, bearerOf(c));
-      if (found.kind === 'granted') return leaseResponse(storage, found);
+      if (found.kind === 'granted') return leaseResponse(storage.read, found);
       return jsonApiResponse(200, waitingLease(id, found.paths, found.queue));
     },
   });
@@ -117,7 +111,7 @@ export function addLeaseRoutes(api: Api, parts: ApiParts): void {
     responses: { 200: jsonResponse('They end at the same time.', renewalSchema) },
     async handle({ c, workspace, body }) {
       const key = { workspace: workspace.id, id: leaseIdOf(c) };
-      const { expiresAt, lost } = await locks.renewLease(key, bearerOf(c), milliseconds(body.ttl));
+      const { expiresAt, lost } = await locks.renewLease(key, bearerOf(c), body.ttl);
       const renewed: Resource<typeof renewalSchema> = { expires_at: asTimestamp(expiresAt), lost: [...lost] };
       return jsonApiResponse(200, renewed);
     },

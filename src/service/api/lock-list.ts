@@ -71,7 +71,7 @@ export function addLockListRoute(api: Api, parts: ApiParts): void {
       const query: LockQuery = { ...filter, after: cursor, workspace };
       const { path, prefix, owner } = filter;
       const list = async (headers: ApiResponse['headers']): Promise<ApiResponse> =>
-        pageResponse(query, await listLocks(parts.storage, query), headers);
+        pageResponse(query, await listLocks(parts.storage.read, query), headers);
       if (path === undefined || [prefix, owner, cursor].some((narrower) => narrower !== undefined)) return list({});
       return waitWith(c, parts.storage, async (options) => {
         if (options === undefined) return list({ vary: 'Prefer' });

@@ -32,7 +32,7 @@ export function addWorkspaceRoutes(api: Api, parts: ApiParts): void {
   const { storage, remotes } = parts;
 
   const visiblePools = async (c: Context<Environment>, pools: readonly StoredPool[]): Promise<readonly Pool[]> => {
-    const seats = await seatsOf(storage, pools, bearerOf(c));
+    const seats = await seatsOf(storage.read, pools, bearerOf(c));
     return seats.map(({ pool: { name }, seats }) => ({ name, items: seats.map(({ item }) => item) }));
   };
 

@@ -55,7 +55,7 @@ export function addLfsLockRoutes(app: App, routes: ApiParts): void {
         const isWanted = lock !== undefined && (path === undefined || path === lock.path);
         return lfsResponse(200, { locks: isWanted ? lfsLocks([lock]) : [] });
       }
-      const { locks: listed, next } = await listLocks(storage, { workspace, path, limit, after });
+      const { locks: listed, next } = await listLocks(storage.read, { workspace, path, limit, after });
       return lfsResponse(200, { locks: lfsLocks(listed), ...nextCursor(next) });
     },
   });
@@ -67,7 +67,7 @@ export function addLfsLockRoutes(app: App, routes: ApiParts): void {
     async handle(c, workspace) {
       const { limit, cursor: after } = await readOptionalBody(c, verifySchema);
       const bearer = bearerOf(c);
-      const { locks: listed, next } = await listLocks(storage, { workspace: workspace.id, limit, after });
+      const { locks: listed, next } = await listLocks(storage.read, { workspace: workspace.id, limit, after });
       const sideOf = (lock: LockRow) => (isOwnLock(lock, bearer) ? 'ours' : 'theirs');
       const { ours = [], theirs = [] } = Object.groupBy(listed, sideOf);
       const ttl = lfsLockTtl(workspace);
@@ -120,6 +120,6 @@ const lfsLocks = (locks: readonly LockRow[]) => locks.map((row) => lfsLock(toLoc
 const nextCursor = (next: string | undefined) => next !== undefined && { next_cursor: writeCursor(next) };
 
 async function findById(storage: Storage, workspace: string, id: string): Promise<LockRow | undefined> {
-  const [found] = looksLikeLockId(id) ? await locksWithIds(storage, workspace, [id]) : [];
+  const [found] = looksLikeLockId(id) ? await locksWithIds(storage.read, workspace, [id]) : [];
   return found;
 }

@@ -56,7 +56,7 @@ export async function ask(
     requestId: id,
     presentMs: askKeptMs,
   };
-  const [refusal] = await joinLine(db, [request]);
+  const refusal = (await joinLine(db, [request])).get(id);
   if (refusal !== undefined) throw refusal;
   const [asked] = await listQueue(db, key, id);
   if (asked === undefined) throw new Error('The request is not in line.');

@@ -30,7 +30,10 @@ export interface RenewRequest extends ChangeRequest {
 /** Why a lock was not changed. */
 type Unchanged = { readonly kind: 'absent' } | { readonly kind: 'another-lock' | 'another-owner'; readonly lock: Lock };
 
-export type RenewDecision = { readonly kind: 'renewed' | 'lasts-longer'; readonly lock: Lock } | Unchanged;
+export type RenewDecision =
+  | { readonly kind: 'renewed'; readonly lock: Lock }
+  | { readonly kind: 'lasts-longer' }
+  | Unchanged;
 
 export async function renewLocks(db: Database, requests: readonly RenewRequest[]): Promise<readonly RenewDecision[]> {
   const locks = await findLocks(db, keysOf(requests));
@@ -44,18 +47,18 @@ export async function renewLocks(db: Database, requests: readonly RenewRequest[]
     if (!isOwnLock(found, bearer)) return { kind: 'another-owner', lock };
     const ttlMs = milliseconds(ttl);
     const remainingMs = due.get(found.id)?.ttlMs ?? found.remainingMs;
-    if (isExtension && remainingMs >= ttlMs) return { kind: 'lasts-longer', lock };
+    if (isExtension && remainingMs >= ttlMs) return { kind: 'lasts-longer' };
     due.set(found.id, { ...found, ttlMs });
     return undefined;
   });
   const renewed = due.size === 0 ? [] : await updateLocks(db, [...due.values()]);
   const ends = new Map(renewed.map(({ id, expires_at }) => [id, expires_at]));
   return decisions.map((decision, index) => {
+    if (decision !== undefined) return decision;
     const found = locks[index];
-    const end = ends.get(found?.id ?? '');
-    const lock = found && end !== undefined ? toLock({ ...found, expires_at: end }) : undefined;
-    if (decision?.kind === 'lasts-longer') return { ...decision, lock: lock ?? decision.lock };
-    return decision ?? (lock === undefined ? { kind: 'absent' } : { kind: 'renewed', lock });
+    const expires_at = ends.get(found?.id ?? '');
+    if (found === undefined || expires_at === undefined) return { kind: 'absent' };
+    return { kind: 'renewed', lock: toLock({ ...found, expires_at }) };
   });
 }
 

@@ -4,7 +4,7 @@ import { type Lock, type LockType, lockTypes } from '../../interface/resources.t
 import { inSlices } from '../runtime/map-in-slices.ts';
 import { batchQuery, inInputOrder, inputIndex, textOf } from '../storage/batch-query.ts';
 import { coalesceReads } from '../storage/coalesce-reads.ts';
-import type { Database, Storage } from '../storage/storage.ts';
+import type { Database } from '../storage/storage.ts';
 import type { Tables } from '../storage/tables.ts';
 import { asTimestamp, now } from '../storage/timestamp.ts';
 import type { Bearer } from '../tokens/tokens.ts';
@@ -20,7 +20,7 @@ export const findCommittedLock = coalesceReads(findLocks);
 const maxFoundAtOnce = 1_000;
 
 /** Like findLocks(), outside of transactions, for any number of paths. */
-export const findManyLocks = ({ read }: Pick<Storage, 'read'>, keys: readonly LockKey[]) =>
+export const findManyLocks = (read: Database, keys: readonly LockKey[]) =>
   inSlices(keys, maxFoundAtOnce, (slice) => findLocks(read, slice));
 
 export interface StoredLock extends LockRow {
@@ -94,10 +94,10 @@ export const maxSearched = 2_000;
  * many locks there are: SQLite answers on the thread that also answers requests for locks.
  */
 export async function listLocks(
-  storage: Pick<Storage, 'read'>,
+  read: Database,
   { workspace, path, prefix, owner, words = [], after, limit }: LockQuery,
 ) {
-  let active = activeLocks(storage)
+  let active = activeLocks(read)
     .select(sql<number>`expires_at - (select ${now})`.as('remainingMs'))
     .where('workspace_id', '=', workspace);
   if (path !== undefined) active = active.where('path', '=', path);
@@ -115,22 +115,22 @@ export async function listLocks(
   return { locks, next: last?.path };
 }
 
-const activeLocks = ({ read }: Pick<Storage, 'read'>) =>
+const activeLocks = (read: Database) =>
   read.selectFrom('locks').selectAll().where(sql<SqlBool>`expires_at > (select ${now})`);
 
 /** Active locks, by path. */
 export const locksWithIds = async (
-  storage: Storage,
+  read: Database,
   workspace: string,
   ids: readonly string[],
 ): Promise<readonly LockRow[]> =>
-  (await activeLocks(storage).where('workspace_id', '=', workspace).where('id', 'in', ids).execute()).toSorted(byPath);
+  (await activeLocks(read).where('workspace_id', '=', workspace).where('id', 'in', ids).execute()).toSorted(byPath);
 
 /** Locks that a bearer may renew and release, by workspace and path. */
-export const listOwnLocks = (storage: Storage, bearer: Bearer, limit: number) =>
-  ownLocksOf(storage, bearer).orderBy('workspace_id').orderBy('path').limit(limit).execute();
+export const listOwnLocks = (read: Database, bearer: Bearer, limit: number) =>
+  ownLocksOf(read, bearer).orderBy('workspace_id').orderBy('path').limit(limit).execute();
 
-export const ownLocksOf = (storage: Pick<Storage, 'read'>, { owner, workspaces }: Bearer) =>
-  activeLocks(storage)
+export const ownLocksOf = (read: Database, { owner, workspaces }: Bearer) =>
+  activeLocks(read)
     .where('owner', '=', owner)
     .$if(workspaces !== null, (locks) => locks.where('workspace_id', 'in', workspaces ?? []));

@@ -157,7 +157,7 @@ export interface HistoryQuery {
 }
 
 /** The holders of locks with the beginning and the end, for locks that are held now and for those that have ended. */
-export async function readLockHistory({ read }: Pick<Storage, 'read'>, query: HistoryQuery) {
+export async function readLockHistory(read: Database, query: HistoryQuery) {
   const { limit, path } = query;
   const found = await ofLocks(read, query, path === undefined && (await hasMany(read, query)))
     .unionAll(ofHistory(read, query))

@@ -57,11 +57,15 @@ export const heldLocks = (db: Database, lease: LeaseRow, at: number): Promise<Lo
   heldOf(db, lease, at).selectAll().execute();
 
 /** Returns the paths of renewed locks. */
-export async function renewHeld(db: Database, lease: LeaseRow, at: number, ttlMs: number): Promise<string[]> {
-  const end = { expires_at: at + ttlMs };
-  const held = db.updateTable('locks').set(end).where(isOf(lease)).where('expires_at', '>', at).returning('path');
+export async function renewHeld(db: Database, lease: LeaseRow, at: number, expires_at: number): Promise<string[]> {
+  const held = db
+    .updateTable('locks')
+    .set({ expires_at })
+    .where(isOf(lease))
+    .where('expires_at', '>', at)
+    .returning('path');
   const paths = (await held.execute()).map(({ path }) => path);
-  if (paths.length > 0) await storeLease(db, { ...lease, ...end });
+  if (paths.length > 0) await storeLease(db, { ...lease, expires_at });
   return paths;
 }
 

@@ -1,3 +1,4 @@
+import { milliseconds, type Ttl } from '../../interface/duration.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import type { Compared } from '../../interface/resources.ts';
 import { invalid, Refusal } from '../contract/response.ts';
@@ -135,14 +136,15 @@ export async function readLease(read: Database, key: LeaseKey, bearer: Bearer) {
   return { ...blocked, queue: await placeInLine(read, waitId) };
 }
 
-export async function renewLease(db: Database, key: LeaseKey, bearer: Bearer, ttlMs: number) {
+export async function renewLease(db: Database, key: LeaseKey, bearer: Bearer, ttl: Ttl) {
   const { row } = await findLeaseOrWait(db, key, bearer);
   if (row === undefined) throw noSuchLease(key.id);
   const at = await timeOf(db);
-  const held = await renewHeld(db, row, at, ttlMs);
+  const expiresAt = at + milliseconds(ttl);
+  const held = await renewHeld(db, row, at, expiresAt);
   const lost = await lostLocks(db, row, at);
   if (held.length === 0) throw leaseEnded(key.id, lost);
-  return { expiresAt: at + ttlMs, held, lost };
+  return { expiresAt, held, lost };
 }
 
 /**

@@ -29,7 +29,7 @@ interface Waiter extends Wait {
 }
 
 /** A path as it is in the database. */
-export interface PathState {
+interface PathState {
   readonly isFree: boolean;
   /** The lease that the free path is kept for. */
   readonly next: Pick<Next, 'id' | 'kind' | 'owner'> | undefined;
@@ -37,7 +37,7 @@ export interface PathState {
   readonly lookAgainMs: number;
 }
 
-export interface LockWaitersOptions {
+interface LockWaitersOptions {
   /** Rejected when the database does not answer. */
   readonly readPath: (line: LockKey) => Promise<PathState>;
   /** Calls back with each change by other processes, or undefined if any may have changed. Returns how to stop. */
@@ -62,8 +62,6 @@ interface Line {
   checkAgain: boolean;
   timer: NodeJS.Timeout | undefined;
 }
-
-export type LockWaiters = ReturnType<typeof createLockWaiters>;
 
 /**
  * Queries the database for clients of a path that arrive together, and then once per change of the path, for all of them.

@@ -15,8 +15,11 @@ interface QuotaRequest {
   readonly wanted: number;
 }
 
-/** Why requests may not add their locks, in input order; undefined for those that may. */
-export type LockQuota = (db: Database, requests: readonly QuotaRequest[]) => Promise<readonly (Refusal | undefined)[]>;
+/** Why requests may not add their locks; none for those that may. */
+export type LockQuota = <Request extends QuotaRequest>(
+  db: Database,
+  requests: readonly Request[],
+) => Promise<ReadonlyMap<Request, Refusal>>;
 
 /** Upper bound for a workspace: the last count plus all locks acquired since. Releases show up in the next count. */
 interface KnownCount {
@@ -43,8 +46,8 @@ export function createLockQuota({ maxLocks, maxLocksPerOwner }: LockQuotas, cloc
     return `The owner of this token has the maximum of ${maxLocksPerOwner} locks in this workspace.`;
   }
 
-  return async (db, requests) => {
-    const refusals = new Map<QuotaRequest, Refusal>();
+  return async <Request extends QuotaRequest>(db: Database, requests: readonly Request[]) => {
+    const refusals = new Map<Request, Refusal>();
     for (const [workspace, group] of Map.groupBy(requests, (request) => request.workspace)) {
       let known = workspaces.get(workspace) ?? { total: 0, ofOwner: new Map(), takenSince: Infinity, countedAt: 0 };
       const sum = group.reduce((all, { wanted }) => all + wanted, 0);
@@ -64,7 +67,7 @@ export function createLockQuota({ maxLocks, maxLocksPerOwner }: LockQuotas, cloc
         }
       }
     }
-    return requests.map((request) => refusals.get(request));
+    return refusals;
   };
 }
 

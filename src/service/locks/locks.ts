@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { milliseconds, type Ttl } from '../../interface/duration.ts';
+import type { Ttl } from '../../interface/duration.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import type { Compared } from '../../interface/resources.ts';
 import type { Idempotency, KeyedRequest } from '../idempotency/idempotency.ts';
@@ -11,7 +11,7 @@ import { type ReleaseRequest, type RenewDecision, type RenewRequest, releaseLock
 import { findCommittedLock, type LockKey, nameOf } from './find.ts';
 import type { LeaseKey } from './lease-store.ts';
 import { type AdmitEnd, endLease, type LeaseDecision, type LeaseRequest, renewLease, takeLease } from './leases.ts';
-import { createLockWaiters, type PathState, type Wait, type WatchedPath } from './local-waiters.ts';
+import { createLockWaiters, type Wait, type WatchedPath } from './local-waiters.ts';
 import { createLockQuota, type LockQuotas } from './lock-quota.ts';
 import { committedKeptFor, lookAgainMs } from './next-in-line.ts';
 import { endOfLine, placeInLine } from './queue.ts';
@@ -25,9 +25,8 @@ const maxNamedLines = 100;
 
 export type Locks = ReturnType<typeof createLocks>;
 
-export interface NewAcquireRequest extends Omit<LockRequest, 'ttlMs' | 'lease'> {
+export interface NewAcquireRequest extends Omit<LockRequest, 'lease'> {
   readonly path: LockPath;
-  readonly ttl: Ttl;
   /** Compares the file with other branches. */
   readonly compare: () => Promise<Compared>;
 }
@@ -70,7 +69,7 @@ export function createLocks({ storage, idempotency, quotas, metrics, onError }: 
   );
 
   const waiters = createLockWaiters({
-    async readPath(key): Promise<PathState> {
+    async readPath(key) {
       const [found, next] = await Promise.all([findCommittedLock(read, key), committedKeptFor(read, key)]);
       // The clock of the database counts: that of this process may differ.
       const isFree = found === undefined;
@@ -156,12 +155,12 @@ export function createLocks({ storage, idempotency, quotas, metrics, onError }: 
     /** With options, the request waits in line, and acquires the lock at its turn. */
     async acquire(
       keyed: KeyedRequest | undefined,
-      { compare, path, ttl, ...request }: NewAcquireRequest,
+      { compare, path, ...request }: NewAcquireRequest,
       waitOptions?: WaitOptions,
     ): Promise<Acquisition> {
       const key = { workspace: request.workspace, path };
       const waitId = waitIds.ofRequest(keyed, key);
-      const asked = { ...request, keys: [key], wanted: 1, ttlMs: milliseconds(ttl), waitId };
+      const asked = { ...request, keys: [key], wanted: 1, waitId };
       const decision = await inLine(waitId, request, waitOptions, async (place) => {
         const comparison = await compare();
         const decided = await commitAcquire(keyed, { ...asked, place, comparison });
@@ -193,8 +192,8 @@ export function createLocks({ storage, idempotency, quotas, metrics, onError }: 
         return decision;
       });
     },
-    async renewLease(key: LeaseKey, bearer: Bearer, ttlMs: number) {
-      const renewal = await commit(key, (db) => renewLease(db, key, bearer, ttlMs));
+    async renewLease(key: LeaseKey, bearer: Bearer, ttl: Ttl) {
+      const renewal = await commit(key, (db) => renewLease(db, key, bearer, ttl));
       // A renewal may also shorten locks.
       onChange(key.workspace, renewal.held);
       return renewal;

@@ -3,7 +3,7 @@ import type { QueuePosition } from '../../interface/problem.ts';
 import { inSlices } from '../runtime/map-in-slices.ts';
 import { batchQuery, inInputOrder, inputIndex, textOf } from '../storage/batch-query.ts';
 import { coalesceReads } from '../storage/coalesce-reads.ts';
-import type { Database, Storage } from '../storage/storage.ts';
+import type { Database } from '../storage/storage.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
 import type { Bearer } from '../tokens/tokens.ts';
 import { type LockKey, type LockRow, nameOf, ownLocksOf } from './find.ts';
@@ -33,10 +33,7 @@ const countLines = batchQuery((db, members) =>
 /** A page of pools may show thousands of locks, and on SQLite other requests wait meanwhile. */
 const maxCountedAtOnce = 1_000;
 
-export async function countWaiting(
-  { read }: Pick<Storage, 'read'>,
-  locks: readonly LockRow[],
-): Promise<ReadonlyMap<string, number>> {
+export async function countWaiting(read: Database, locks: readonly LockRow[]): Promise<ReadonlyMap<string, number>> {
   const lines = locks.map(({ workspace_id: workspace, path }) => ({ workspace, path }));
   const lengths = await inSlices(lines, maxCountedAtOnce, (slice) => queueLengths(read, slice));
   return new Map(locks.map(({ id }, index) => [id, lengths[index] ?? 0]));
@@ -141,9 +138,9 @@ const priorityOf = (urgency: number): 'high' | 'normal' | 'low' =>
 const maxOwnSearched = 1_000;
 
 /** Others who wait for locks of the bearer, longest first. */
-export const waitsForOwnLocks = ({ read }: Storage, bearer: Bearer, limit: number) =>
+export const waitsForOwnLocks = (read: Database, bearer: Bearer, limit: number) =>
   read
-    .selectFrom(ownLocksOf({ read }, bearer).limit(maxOwnSearched).as('locks'))
+    .selectFrom(ownLocksOf(read, bearer).limit(maxOwnSearched).as('locks'))
     .innerJoin('wait_paths as line', (join) =>
       join.onRef('line.workspace_id', '=', 'locks.workspace_id').onRef('line.path', '=', 'locks.path'),
     )
@@ -157,7 +154,7 @@ export const waitsForOwnLocks = ({ read }: Storage, bearer: Bearer, limit: numbe
     .execute();
 
 /** What the owner of a bearer waits for, with each of its tokens. */
-export const waitsOfOwner = ({ read }: Storage, { owner, workspaces }: Bearer, limit: number) =>
+export const waitsOfOwner = (read: Database, { owner, workspaces }: Bearer, limit: number) =>
   read
     .selectFrom('waits')
     .innerJoin('wait_paths as line', 'line.wait_id', 'waits.id')

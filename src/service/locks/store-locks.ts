@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
+import { milliseconds, type Ttl } from '../../interface/duration.ts';
 import type { LockType } from '../../interface/resources.ts';
 import { recordEventsFor, type Subscriber, subscribersOf } from '../outbox/outbox.ts';
-import { batchQuery, insertFrom, numberOf, rowsOf, textOf, valueText } from '../storage/batch-query.ts';
+import { batchQuery, excludedOf, insertFrom, numberOf, rowsOf, textOf, valueText } from '../storage/batch-query.ts';
 import type { Database } from '../storage/storage.ts';
 import { removedRemote } from '../storage/tables.ts';
 import { now } from '../storage/timestamp.ts';
@@ -15,7 +16,7 @@ export interface LockRequest {
   readonly workspace: string;
   readonly lease?: string | undefined;
   readonly type: LockType;
-  readonly ttlMs: number;
+  readonly ttl: Ttl;
   readonly bearer: Bearer;
   readonly origin: string | null;
   readonly note?: string | null | undefined;
@@ -38,71 +39,56 @@ export async function storeLocks(
   { fences, subscribers }: WorkspaceRows,
 ): Promise<readonly (readonly LockRow[])[]> {
   if (grants.length === 0) return [];
-  const counts = grants.map(({ request: { workspace }, keys }) => ({ workspace, count: keys.length }));
-  await raiseFences(db, sumsOf(counts));
   const members = membersOf(grants, new Map(fences));
+  const raised = members.map(({ shared: { workspace_id }, first, paths }) => ({
+    workspace_id,
+    value: first.fence + paths.length - 1,
+  }));
+  await storeFences(db, [...new Map(raised.map((fence) => [fence.workspace_id, fence])).values()]);
   // They have ended by the time of the look, even if the clock was set back since then.
   const expired = grants.flatMap(({ replaced }) => replaced);
   if (expired.length > 0) {
     await recordEnds(db, expired.map(expiryOf), subscribers);
     await deleteExpired(db, expired);
   }
-  const rows = members.map(({ keys, ...member }) => ({ ...member, paths: keys.map(({ path }) => path) }));
+  const rows = members.map(({ shared, first, paths }) => ({ ...shared, ...first, paths }));
   await insertLocks(db, rows);
-  const locks = members.map((member) => member.keys.map(({ path }, index) => lockOf(member, path, index)));
+  const locks = members.map(({ shared, first: { ids, number, fence }, paths }) =>
+    paths.map((path, index): LockRow => ({ ...shared, path, id: `${ids}${number + index}`, fence: fence + index })),
+  );
   // Until it ends, a lock is its own history.
   await recordEventsFor(db, subscribers, () => locks.flat().map((lock) => eventOf({ kind: 'acquired', lock })));
   return locks;
 }
 
-/** Each has the number and the fence of its first lock. */
+/** What the locks of each grant share, with the number and the fence of the first one. */
 function membersOf(grants: readonly Grant[], fences: Map<string, { readonly at: number; readonly fence: number }>) {
   let ids: string | undefined;
   let number = firstLockNumber;
   return grants.map(({ request, keys }) => {
-    const { workspace, type, ttlMs, bearer, origin, note, lease, fromLfs } = request;
+    const { workspace, type, ttl, bearer, origin, note = null, lease = null, fromLfs } = request;
     const { at, fence } = fences.get(workspace) ?? { at: Number.NaN, fence: Number.NaN };
     fences.set(workspace, { at, fence: fence + keys.length });
     ids ??= newLockIds(at);
-    const member = {
-      workspace,
+    const first = { ids, number, fence };
+    number += keys.length;
+    const shared = {
+      workspace_id: workspace,
       type,
-      note,
       owner: bearer.owner,
       origin,
-      lease,
-      fromLfs: fromLfs ? 1 : 0,
-      at,
-      expiresAt: at + ttlMs,
-      ids,
-      number,
-      fence,
-      keys,
+      note,
+      lease_id: lease,
+      from_lfs: fromLfs ? 1 : 0,
+      acquired_at: at,
+      expires_at: at + milliseconds(ttl),
     };
-    number += keys.length;
-    return member;
+    return { shared, first, paths: keys.map(({ path }) => path) };
   });
 }
 
-type Member = ReturnType<typeof membersOf>[number];
-
-const lockOf = (member: Member, path: string, index: number): LockRow => ({
-  workspace_id: member.workspace,
-  path,
-  id: `${member.ids}${member.number + index}`,
-  type: member.type,
-  owner: member.owner,
-  origin: member.origin,
-  note: member.note ?? null,
-  lease_id: member.lease ?? null,
-  from_lfs: member.fromLfs,
-  acquired_at: member.at,
-  expires_at: member.expiresAt,
-  fence: member.fence + index,
-});
-
-const texts = ['type', 'owner', 'origin', 'note', 'lease', 'ids'] as const;
-const numbers = ['fromLfs', 'at', 'expiresAt', 'number', 'fence'] as const;
+const texts = ['type', 'owner', 'origin', 'note', 'lease_id'] as const;
+const numbers = ['from_lfs', 'acquired_at', 'expires_at'] as const;
 
 /** What all locks of a grant share is read once. */
 const insertLocks = batchQuery((db, members) =>
@@ -111,32 +97,27 @@ const insertLocks = batchQuery((db, members) =>
       (cte) => cte('granted').materialized(),
       (from) =>
         from.selectFrom(members).select([
-          ...texts.map((name) => textOf(name).as(name)),
+          ...[...texts, 'ids' as const].map((name) => textOf(name).as(name)),
           // No workspace has the empty id: the foreign key then refuses locks of a workspace that is being removed.
-          sql<string>`coalesce((select id from workspaces where workspaces.id = ${textOf('workspace')}
-              and remote <> ${sql.lit(removedRemote)}), '')`.as('workspace'),
-          ...numbers.map((name) => numberOf(name).as(name)),
+          sql<string>`coalesce((select id from workspaces where workspaces.id = ${textOf('workspace_id')}
+              and remote <> ${sql.lit(removedRemote)}), '')`.as('workspace_id'),
+          ...[...numbers, 'number' as const, 'fence' as const].map((name) => numberOf(name).as(name)),
           sql<string>`asked.value -> 'paths'`.as('paths'),
         ]),
     )
     .insertInto('locks')
-    .columns([
-      ...(['workspace_id', 'path', 'id', 'type', 'owner', 'origin', 'note'] as const),
-      ...(['lease_id', 'from_lfs', 'fence', 'acquired_at', 'expires_at'] as const),
-    ])
+    .columns(['workspace_id', 'path', 'id', 'fence', ...texts, ...numbers])
     .expression((from) => {
       const index = sql<number>`cast(path.key as bigint)`;
       return from
         .selectFrom(['granted', rowsOf(db, sql.ref('granted.paths')).as('path')])
         .select([
-          'granted.workspace',
+          'granted.workspace_id',
           valueText(db, 'path.value').as('lockedPath'),
           sql<string>`granted.ids || cast(granted.number + ${index} as text)`.as('id'),
-          ...(['granted.type', 'granted.owner', 'granted.origin', 'granted.note'] as const),
-          ...(['granted.lease', 'granted.fromLfs'] as const),
           sql<number>`granted.fence + ${index}`.as('lockFence'),
-          ...(['granted.at', 'granted.expiresAt'] as const),
-        ]);
+        ])
+        .select([...texts, ...numbers].map((name) => `granted.${name}` as const));
     }),
 );
 
@@ -150,22 +131,12 @@ const deleteExpired = batchQuery((db, members) =>
 /** Start value for a workspace without a row. It is above 0 after a restore. */
 const beginning = sql<number>`(select value from fences where workspace_id = '')`;
 
-const raiseFences = batchQuery((db, members) =>
+const storeFences = batchQuery((db, members) =>
   insertFrom(db, members, 'fences', {
-    workspace_id: textOf('workspace'),
-    value: sql`${beginning} + ${numberOf('count')}`,
-  }).onConflict((conflict) =>
-    conflict.column('workspace_id').doUpdateSet({
-      value: sql<number>`fences.value + excluded.value - ${beginning}`,
-    }),
-  ),
+    workspace_id: textOf('workspace_id'),
+    value: numberOf('value'),
+  }).onConflict((conflict) => conflict.column('workspace_id').doUpdateSet(excludedOf(['value']))),
 );
-
-function sumsOf(counts: readonly { readonly workspace: string; readonly count: number }[]) {
-  const sums = new Map<string, number>();
-  for (const { workspace, count } of counts) sums.set(workspace, (sums.get(workspace) ?? 0) + count);
-  return [...sums].map(([workspace, count]) => ({ workspace, count }));
-}
 
 const selectFences = batchQuery((db, members) =>
   db

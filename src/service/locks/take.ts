@@ -56,8 +56,8 @@ export async function take(
   const blocked = requests.filter((request) => request.place && decisions.get(request)?.kind === 'blocked');
   if (blocked.length > 0) {
     const refusals = await joinLine(db, blocked.flatMap(waitOf));
-    for (const [index, request] of blocked.entries()) {
-      const refusal = refusals[index];
+    for (const request of blocked) {
+      const refusal = refusals.get(request.waitId);
       if (refusal !== undefined) decisions.set(request, { kind: 'refused', refusal });
     }
     // In line, they may be before the one that a path was kept for.
@@ -133,10 +133,8 @@ async function grantFree(
 
   const asked = grants.map(({ request }) => request);
   const refusals = await quota(db, asked);
-  for (const [index, request] of asked.entries()) {
-    if (refusals[index]) decisions.set(request, { kind: 'refused', refusal: refusals[index] });
-  }
-  const granted = grants.filter((_, index) => refusals[index] === undefined);
+  for (const [request, refusal] of refusals) decisions.set(request, { kind: 'refused', refusal });
+  const granted = grants.filter(({ request }) => !refusals.has(request));
   const stored = await storeLocks(db, granted, ofWorkspaces);
   for (const [index, { request }] of granted.entries()) {
     decisions.set(request, { kind: 'granted', locks: stored[index] ?? [], comparison: request.comparison });

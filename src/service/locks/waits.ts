@@ -33,6 +33,8 @@ export const maxWaitsOfToken = 1_000;
 /** In all waits of a token, each a row: enough for ten jobs with the largest lease. */
 export const maxWaitPathsOfToken = 200_000;
 
+const tooMany = `A token may have ${maxWaitsOfToken} requests in line, for ${maxWaitPathsOfToken} paths in all. This one would exceed that.`;
+
 export interface WaitRequest {
   readonly id: string;
   readonly workspace: string;
@@ -113,12 +115,9 @@ const deletePaths = batchQuery((db, members) =>
 
 /**
  * Puts the requests in line; one that waits already keeps its rank, even if its paths are others now: the items of a pool
- * may have changed. Returns a refusal for one whose token waits too often.
+ * may have changed. Returns the refusals of those whose token waits too often, by their ids.
  */
-export async function joinLine(
-  db: Database,
-  requests: readonly WaitRequest[],
-): Promise<readonly (Refusal | undefined)[]> {
+export async function joinLine(db: Database, requests: readonly WaitRequest[]): Promise<ReadonlyMap<string, Refusal>> {
   // Only the last request of each id: an upsert must not name a row twice.
   const waits = [...new Map(requests.map((request) => [request.id, request])).values()];
   const rows = waits.map(({ keys, ...wait }) => ({
@@ -131,35 +130,32 @@ export async function joinLine(
   const known = inInputOrder(rows, await selectKnown(db, rows));
   const fresh = waits.filter((_, index) => known[index] === undefined);
   const refused = await beyondTheirLimit(db, fresh);
-  const admitted = rows.filter(({ id }) => !refused.has(id));
-  await upsertWaits(db, admitted);
-  const changed = waits.filter((_, index) => {
-    const before = known[index]?.paths_hash;
-    return before !== undefined && before !== rows[index]?.pathsHash;
-  });
-  const changedIds = changed.map(({ id }) => ({ id }));
-  if (changed.length > 0) await deletePaths(db, changedIds);
-  const joining = fresh.filter(({ id }) => !refused.has(id));
-  await insertPaths(db, [...changed, ...joining].flatMap(pathRows));
+  const isAdmitted = ({ id }: { readonly id: string }) => !refused.has(id);
+  await upsertWaits(db, rows.filter(isAdmitted));
+  const joining = fresh.filter(isAdmitted);
+  const withNewPaths = waits.filter(
+    (wait, index) => isAdmitted(wait) && known[index]?.paths_hash !== rows[index]?.pathsHash,
+  );
+  const ids = withNewPaths.map(({ id }) => ({ id }));
+  if (ids.length > joining.length) await deletePaths(db, ids);
+  await insertPaths(db, withNewPaths.flatMap(pathRows));
   await notifyHolders(db, joining);
-  const tooMany = `A token may have ${maxWaitsOfToken} requests in line, for ${maxWaitPathsOfToken} paths in all. This one would exceed that.`;
-  return requests.map(({ id }) => (refused.has(id) ? new Refusal('quota-exceeded', tooMany) : undefined));
+  return refused;
 }
 
-/** The ids of new waits whose tokens would wait too often. */
-async function beyondTheirLimit(db: Database, fresh: readonly WaitRequest[]): Promise<ReadonlySet<string>> {
+/** Refusals of new waits whose tokens would wait too often, by their ids. */
+async function beyondTheirLimit(db: Database, fresh: readonly WaitRequest[]): Promise<ReadonlyMap<string, Refusal>> {
+  const refusals = new Map<string, Refusal>();
   const tokens = fresh.map(({ tokenId }) => ({ tokenId }));
   const counts = fresh.length === 0 ? [] : await countOfTokens(db, tokens);
   const waiting = new Map(counts.map((row) => [row.token_id, { waits: Number(row.waits), paths: Number(row.paths) }]));
-  return new Set(
-    fresh.flatMap(({ id, tokenId, keys }) => {
-      const others = waiting.get(tokenId);
-      const all = { waits: (others?.waits ?? 0) + 1, paths: (others?.paths ?? 0) + keys.length };
-      if (all.waits > maxWaitsOfToken || all.paths > maxWaitPathsOfToken) return id;
-      waiting.set(tokenId, all);
-      return [];
-    }),
-  );
+  for (const { id, tokenId, keys } of fresh) {
+    const others = waiting.get(tokenId);
+    const all = { waits: (others?.waits ?? 0) + 1, paths: (others?.paths ?? 0) + keys.length };
+    if (all.waits <= maxWaitsOfToken && all.paths <= maxWaitPathsOfToken) waiting.set(tokenId, all);
+    else refusals.set(id, new Refusal('quota-exceeded', tooMany));
+  }
+  return refusals;
 }
 
 const pathRows = ({ id, keys }: WaitRequest) => keys.map((key, position) => ({ ...key, id, position }));

@@ -6,7 +6,7 @@ import { Refusal } from '../contract/response.ts';
 import type { Pool } from '../contract/schemas.ts';
 import { isOwnLock } from '../locks/change-lock.ts';
 import { findManyLocks } from '../locks/find.ts';
-import type { Database, Storage } from '../storage/storage.ts';
+import type { Database } from '../storage/storage.ts';
 import type { Bearer } from '../tokens/tokens.ts';
 import { parsePoolName } from '../workspaces/workspace-id.ts';
 import type { NewPoolItem } from './pool-item.ts';
@@ -114,9 +114,9 @@ async function poolNames(db: Database, workspace: string): Promise<readonly stri
 export type Seat = Awaited<ReturnType<typeof seatsOf>>[number]['seats'][number];
 
 /** The items of each pool, with the locks on them: with secret properties only if the lock is the caller's own. */
-export async function seatsOf(storage: Pick<Storage, 'read'>, pools: readonly StoredPool[], bearer: Bearer) {
+export async function seatsOf(read: Database, pools: readonly StoredPool[], bearer: Bearer) {
   const paths = pools.flatMap(({ workspace, items }) => items.map(({ path }) => ({ workspace, path })));
-  const found = (await findManyLocks(storage, paths)).values();
+  const found = (await findManyLocks(read, paths)).values();
   return pools.map((pool) => ({
     pool,
     seats: pool.items.map((item) => {

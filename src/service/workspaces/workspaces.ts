@@ -111,14 +111,8 @@ export async function closeWorkspace(db: Database, actor: Actor, id: string) {
   return { kind: 'closed' } as const;
 }
 
-export function findWorkspace(db: Database, id: string): Promise<FoundWorkspace | undefined> {
-  return db
-    .selectFrom('workspaces')
-    .select(['id', 'remote', 'default_branch', 'created_at', ...settingNames])
-    .where('id', '=', id)
-    .where('remote', '!=', removedRemote)
-    .executeTakeFirst();
-}
+export const findWorkspace = async (db: Database, id: string): Promise<FoundWorkspace | undefined> =>
+  (await selectWorkspaces(db, [{ id }]))[0];
 
 export async function countActiveLocks(db: Database, workspace?: string): Promise<number> {
   const { count } = await db

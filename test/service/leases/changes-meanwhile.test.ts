@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { parseTtl } from '../../../src/interface/duration.ts';
 import { parseLockPath } from '../../../src/interface/lock-path.ts';
 import type { Compared } from '../../../src/interface/resources.ts';
 import { endLease, type LeaseRequest, takeLease } from '../../../src/service/locks/leases.ts';
@@ -29,7 +30,7 @@ describe.each(databaseKinds)('changes during requests for a lease, on $name', (k
 
   const requestOf = (id: string, paths: readonly string[], count?: number): LeaseRequest => ({
     ...{ workspace: 'game', id, bearer: bearerOf('ada'), origin: null, fingerprint: 'same', note: null },
-    ...{ readPaths: async () => paths.map(pathOf), count, type: 'exclusive', ttlMs: 60_000 },
+    ...{ readPaths: async () => paths.map(pathOf), count, type: 'exclusive', ttl: valueIn(parseTtl('1m')) },
     compare: async () => upToDate,
   });
   /** Attempts a request once: without a place in line, unless given otherwise. */

@@ -160,7 +160,7 @@ describe.each(databaseKinds)('locks and leases in any order, on $name', (kind) =
         );
       }
       const told = async () => {
-        const { periods } = await readLockHistory(service.storage, { workspace, limit: 200 });
+        const { periods } = await readLockHistory(service.storage.read, { workspace, limit: 200 });
         return periods.map(({ kind, lock_id }) => `${kind} ${lock_id}`).toSorted();
       };
       for (const { id } of held.values()) history.push(`held ${id}`);

@@ -57,7 +57,7 @@ describe.each(databaseKinds)('leases follow the rules of locks, on $name', (kind
     expect((await release('b')).status).toBe(404);
     expect((await end(lease)).body).toMatchObject({ released: ['c'], lost });
     const told = async () => {
-      const { periods } = await readLockHistory(storage, { workspace, limit: 20 });
+      const { periods } = await readLockHistory(storage.read, { workspace, limit: 20 });
       return periods.map(({ kind, path, ended_by }) => `${kind} ${path} ${ended_by}`).toSorted();
     };
     const ends = ['expired b null', 'force-released a root', 'released c ada'];

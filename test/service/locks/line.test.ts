@@ -62,7 +62,7 @@ describe.each(databaseKinds)('a place in line, on $name', (kind) => {
     await storage.commit({ workspace }, (db) => joinLine(db, waits));
     const locks = await storage.read.selectFrom('locks').selectAll().orderBy('path').execute();
     const queries: RecordedQuery[] = [];
-    const counts = await countWaiting({ ...storage, read: recording(storage.read, queries) }, locks);
+    const counts = await countWaiting(recording(storage.read, queries), locks);
     const counted = Object.fromEntries(locks.map(({ path, id }) => [path, counts.get(id)]));
     expect([counted, queries.length]).toEqual([{ a: 2, b: 1, c: 0 }, 1]);
   });

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { findLocks, listLocks, listOwnLocks, locksWithIds } from '../../../src/service/locks/find.ts';
 import { heldLocks, type LeaseRow } from '../../../src/service/locks/lease-store.ts';
-import type { Storage } from '../../../src/service/storage/storage.ts';
+import type { Database } from '../../../src/service/storage/storage.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
 import { storeLocks } from '../../support/stored-rows.ts';
@@ -37,23 +37,26 @@ describe.each(databaseKinds)('the locks of an owner on $name', (kind) => {
 
   test('are those that the owner may renew, in the workspaces that the token may see', async () => {
     const placesOf = async (workspaces: readonly string[] | null) =>
-      (await listOwnLocks(storage, { ...ada, workspaces }, 9)).map(({ workspace_id, path }) => [workspace_id, path]);
+      (await listOwnLocks(storage.read, { ...ada, workspaces }, 9)).map(({ workspace_id, path }) => [
+        workspace_id,
+        path,
+      ]);
     const inGame = ['a', 'b'].map((path) => ['game', path]);
     expect(await placesOf(null)).toEqual([['film', 'c'], ...inGame]);
     expect(await placesOf(['game'])).toEqual(inGame);
-    expect(await listOwnLocks(storage, ada, 2)).toMatchObject([{ path: 'c' }, { path: 'a' }]);
+    expect(await listOwnLocks(storage.read, ada, 2)).toMatchObject([{ path: 'c' }, { path: 'a' }]);
   });
 
-  test.each<[string, (recorded: Storage) => Promise<unknown>]>([
+  test.each<[string, (recorded: Database) => Promise<unknown>]>([
     ['locks_by_owner', (recorded) => listLocks(recorded, { workspace: 'game', owner: 'ada', limit: 9 })],
     ['locks_by_owner', (recorded) => listLocks(recorded, { workspace: 'game', owner: 'ada', after: 'a', limit: 9 })],
     ['locks_by_owner', (recorded) => listOwnLocks(recorded, ada, 9)],
-    ['locks_pkey|autoindex_locks_1', ({ read }) => findLocks(read, [byPath])],
+    ['locks_pkey|autoindex_locks_1', (read) => findLocks(read, [byPath])],
     ['locks_by_id', (recorded) => locksWithIds(recorded, 'game', [id])],
-    ['locks_by_id', ({ read }) => heldLocks(read, lease, 1)],
+    ['locks_by_id', (read) => heldLocks(read, lease, 1)],
   ])('are found by the index %s', async (index, find) => {
     const queries: RecordedQuery[] = [];
-    await find({ ...storage, read: recording(storage.read, queries) });
+    await find(recording(storage.read, queries));
     expect(queries).not.toHaveLength(0);
     for (const query of queries) {
       const plan = await planOf(storage, query);
@@ -63,7 +66,7 @@ describe.each(databaseKinds)('the locks of an owner on $name', (kind) => {
   });
 
   test('are found by their ids, each in its workspace', async () => {
-    expect(await locksWithIds(storage, 'game', [id])).toMatchObject([{ path: 'a' }]);
-    expect(await locksWithIds(storage, 'film', [id])).toEqual([]);
+    expect(await locksWithIds(storage.read, 'game', [id])).toMatchObject([{ path: 'a' }]);
+    expect(await locksWithIds(storage.read, 'film', [id])).toEqual([]);
   });
 });

@@ -1,3 +1,4 @@
+import { parseTtl } from '../../../src/interface/duration.ts';
 import { createIdempotency } from '../../../src/service/idempotency/idempotency.ts';
 import { type LockQuota, lockQuotas } from '../../../src/service/locks/lock-quota.ts';
 import { createLocks } from '../../../src/service/locks/locks.ts';
@@ -5,6 +6,7 @@ import { type TakeDecision, type TakeRequest, take } from '../../../src/service/
 import { createMetrics } from '../../../src/service/runtime/metrics.ts';
 import type { Database, Storage } from '../../../src/service/storage/storage.ts';
 import type { Bearer } from '../../../src/service/tokens/tokens.ts';
+import { valueIn } from '../../support/value-in.ts';
 
 export const bearerOf = (owner: string): Bearer => ({
   ...{ id: `tok_${owner}`, name: owner, owner, scopes: [], workspaces: null },
@@ -16,11 +18,11 @@ export const locksOn = (storage: Storage, onError: (error: unknown) => void) =>
     ...{ storage, idempotency: createIdempotency(storage), quotas: lockQuotas, metrics: createMetrics(), onError },
   });
 
-export const noQuota: LockQuota = async (_db, requests) => requests.map(() => undefined);
+export const noQuota: LockQuota = async () => new Map();
 
 /** A request of Ada for an exclusive lock for an hour, unless given otherwise. */
 export const lockRequest = (path: string, more: Partial<TakeRequest> = {}): TakeRequest => ({
-  ...{ workspace: 'game', type: 'exclusive', ttlMs: 3_600_000, bearer: bearerOf('ada'), origin: null },
+  ...{ workspace: 'game', type: 'exclusive', ttl: valueIn(parseTtl('1h')), bearer: bearerOf('ada'), origin: null },
   ...{ keys: [{ workspace: more.workspace ?? 'game', path }], wanted: 1, waitId: `wait for ${path}` },
   comparison: { latest: 'off', outdated: [] },
   ...more,

@@ -33,7 +33,7 @@ export function addLockHistoryPages(site: Site): void {
     const filter = queryOf(call, ...filterNames);
     const { after } = queryOf(call, 'after');
     const query = { ...queryFor(id, { ...filter, after }), limit: pageSize };
-    const { periods, next } = await readLockHistory(storage, query);
+    const { periods, next } = await readLockHistory(storage.read, query);
     const rows = periods.map((period) => periodRow(period, call.now, id));
     const main = html`${historyFilter(id, filter)}
       ${rows.length === 0 ? empty('There are no such entries.', 'Locks that are taken, released or expire appear here.') : htmlTable(rows)}
@@ -81,7 +81,7 @@ const maxRows = 10_000;
 async function historyFile(storage: Site['storage'], query: Omit<HistoryQuery, 'limit'>): Promise<string> {
   const lines = [`\uFEFF${csvLine(csvColumns)}`];
   for (let { before } = query; ; ) {
-    const { periods, next } = await readLockHistory(storage, { ...query, before, limit: rowsPerRead });
+    const { periods, next } = await readLockHistory(storage.read, { ...query, before, limit: rowsPerRead });
     for (const period of periods) lines.push(csvLine(csvColumns.map((name) => period[name] ?? '')));
     if (next === undefined) return lines.join('');
     if (lines.length > maxRows) {

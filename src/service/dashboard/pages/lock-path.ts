@@ -100,7 +100,7 @@ async function pathView(
   const [lock, waiting, { periods }] = await Promise.all([
     findCommittedLock(storage.read, key),
     listQueue(storage.read, key),
-    readLockHistory(storage, { ...key, limit: maxPeriods }),
+    readLockHistory(storage.read, { ...key, limit: maxPeriods }),
   ]);
   const own = waitIds.ofPerson(bearer.owner, key);
   const isWaiting = waiting.some(({ waitId }) => waitId === own);

@@ -53,13 +53,13 @@ type List = Awaited<ReturnType<typeof readList>>;
 async function readList({ storage }: Site, workspace: string, { search, after }: Query) {
   // PostgreSQL refuses texts with the character U+0000.
   const words = search.slice(0, maxSearchLength).replaceAll('\0', '').normalize('NFC').split(/\s+/).filter(Boolean);
-  const { locks, next } = await listLocks(storage, {
+  const { locks, next } = await listLocks(storage.read, {
     workspace,
     words: words.slice(0, maxWords),
     after: after === '' || after.includes('\0') ? undefined : after,
     limit: pageSize,
   });
-  return { locks, next, waiting: await countWaiting(storage, locks) };
+  return { locks, next, waiting: await countWaiting(storage.read, locks) };
 }
 
 const pages = (workspace: string, { after, ...query }: Query, { next }: List): Markup | string =>

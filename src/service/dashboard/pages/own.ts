@@ -48,7 +48,7 @@ export function addOwnLocksPage(site: Site): void {
 async function waitSections(site: Site, call: PageCall): Promise<Markup> {
   const { bearer, now } = call;
   const [others, own] = await Promise.all([
-    waitsForOwnLocks(site.storage, bearer, maxWaits),
+    waitsForOwnLocks(site.storage.read, bearer, maxWaits),
     waitsWithPlaces(site, bearer),
   ]);
   return html`<div data-part="others-wait">${section(
@@ -82,7 +82,7 @@ type OwnWait = Awaited<ReturnType<typeof waitsWithPlaces>>[number];
 
 const waitsWithPlaces = async ({ storage }: Site, bearer: PageCall['bearer']) =>
   Promise.all(
-    (await waitsOfOwner(storage, bearer, maxWaits)).map(async (wait) => {
+    (await waitsOfOwner(storage.read, bearer, maxWaits)).map(async (wait) => {
       const { workspace, path, waitId } = wait;
       const [place, lock] = await Promise.all([
         placeInLine(storage.read, waitId),
@@ -116,7 +116,7 @@ export const withdrawal = (workspace: string, path: string): Markup =>
   postForm({ action: `/workspaces/${workspace}/locks/withdraw`, hidden: { path }, button: 'Withdraw', kind: 'plain' });
 
 async function ownLocksSection({ storage }: Site, call: PageCall): Promise<Markup> {
-  const own = await listOwnLocks(storage, call.bearer, maxShown + 1);
+  const own = await listOwnLocks(storage.read, call.bearer, maxShown + 1);
   const locks = own.slice(0, maxShown);
   if (locks.length === 0) {
     return empty(
@@ -124,7 +124,7 @@ async function ownLocksSection({ storage }: Site, call: PageCall): Promise<Marku
       html`To lock a file, open its <a href="/">workspace</a>. Locks that you take with git or in an editor appear here too.`,
     );
   }
-  const waiting = await countWaiting(storage, locks);
+  const waiting = await countWaiting(storage.read, locks);
   const workspaces = [...new Set(locks.map((lock) => lock.workspace_id))];
   const lists = workspaces.map(
     (id) => html` <a href="${urls.locks(id, { search: call.bearer.owner })}">All in ${userText(id)}</a>`,

@@ -14,9 +14,9 @@ export function addPoolsPage(site: Site): void {
 
   addWorkspacePage(site, '/pools', 'locks:read', async (call) => {
     const found = await findPools(storage.read, { workspace: call.workspace.id });
-    const pools = await seatsOf(storage, found, call.bearer);
+    const pools = await seatsOf(storage.read, found, call.bearer);
     const held = pools.flatMap(({ seats }) => seats.flatMap(({ lock }) => lock ?? []));
-    const waiting = await countWaiting(storage, held);
+    const waiting = await countWaiting(storage.read, held);
     const sections = pools.map(({ pool, seats }) => poolSection(call, pool, seats, waiting));
     const main = html`${liveState(call.now)}<div data-part="pools">${pools.length === 0 ? noPools : sections}</div>`;
     return { title: 'Pools', main };

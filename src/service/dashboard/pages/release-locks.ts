@@ -44,7 +44,7 @@ export function addReleasePages(site: Site): void {
 /** The active locks with these ids. Invalid ones may contain characters that a database rejects. */
 async function selectedLocks({ storage }: Site, { workspace }: WorkspaceCall, ids: readonly string[]) {
   const valid = ids.filter((id) => /^[!-~]{1,128}$/.test(id)).slice(0, maxIds);
-  return valid.length === 0 ? [] : locksWithIds(storage, workspace.id, valid);
+  return valid.length === 0 ? [] : locksWithIds(storage.read, workspace.id, valid);
 }
 
 const countForced = ({ bearer }: WorkspaceCall, rows: readonly LockRow[]): number =>
