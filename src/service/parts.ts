@@ -9,7 +9,7 @@ import { createCompare } from './latest/compare.ts';
 import { createFetchObjects } from './lfs/fetch-objects.ts';
 import { createObjectStore, type StoreOwner } from './lfs/object-store.ts';
 import { createUrlSigner, urlKey } from './lfs/signed-url.ts';
-import { type LockQuotas, lockQuotas } from './locks/lock-quota.ts';
+import type { LockQuotas } from './locks/lock-quota.ts';
 import { createLocks } from './locks/locks.ts';
 import { createPullThrough } from './mirror/pull-through.ts';
 import { defaultMirrorLimits, type MirrorLimits } from './mirror/serve.ts';
@@ -73,7 +73,7 @@ export async function createParts(
     onError,
     requestLimit,
     idempotent: idempotency.idempotent,
-    locks: createLocks({ ...options, idempotency, quotas: { ...lockQuotas, ...options.quotas }, onError }),
+    locks: createLocks({ ...options, idempotency, onError }),
     lastUse,
     noteUse: lastUse.note,
     remotes: createRemotes({ ...options, ...instance }),

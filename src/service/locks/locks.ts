@@ -12,7 +12,7 @@ import { findCommittedLock, type LockKey, nameOf } from './find.ts';
 import type { LeaseKey } from './lease-store.ts';
 import { type AdmitEnd, endLease, type LeaseDecision, type LeaseRequest, renewLease, takeLease } from './leases.ts';
 import { createLockWaiters, type Wait, type WatchedPath } from './local-waiters.ts';
-import { createLockQuota, type LockQuotas } from './lock-quota.ts';
+import { createLockQuota, type LockQuotas, lockQuotas } from './lock-quota.ts';
 import { committedKeptFor, lookAgainMs } from './next-in-line.ts';
 import { endOfLine, placeInLine } from './queue.ts';
 import type { LockRequest } from './store-locks.ts';
@@ -37,7 +37,7 @@ export type Acquisition = Waited<TakeDecision>;
 interface LocksOptions {
   readonly storage: Storage;
   readonly idempotency: Pick<Idempotency, 'idempotentBatch'>;
-  readonly quotas: LockQuotas;
+  readonly quotas?: Partial<LockQuotas>;
   readonly metrics: Pick<Metrics, 'lockWaiters'>;
   readonly onError: (error: unknown) => void;
 }
@@ -45,7 +45,7 @@ interface LocksOptions {
 /** The locks of one instance. Each change also notifies waiting clients. */
 export function createLocks({ storage, idempotency, quotas, metrics, onError }: LocksOptions) {
   const { read, commit, batchCommits, broadcast } = storage;
-  const quota = createLockQuota(quotas, () => performance.now());
+  const quota = createLockQuota({ ...lockQuotas, ...quotas }, () => performance.now());
 
   const commitAcquire = idempotency.idempotentBatch<TakeRequest, TakeDecision>({
     decide: (db, requests) => take(db, requests, quota),

@@ -1,6 +1,6 @@
 import { parseTtl } from '../../../src/interface/duration.ts';
 import { createIdempotency } from '../../../src/service/idempotency/idempotency.ts';
-import { type LockQuota, lockQuotas } from '../../../src/service/locks/lock-quota.ts';
+import type { LockQuota } from '../../../src/service/locks/lock-quota.ts';
 import { createLocks } from '../../../src/service/locks/locks.ts';
 import { type TakeDecision, type TakeRequest, take } from '../../../src/service/locks/take.ts';
 import { createMetrics } from '../../../src/service/runtime/metrics.ts';
@@ -14,9 +14,7 @@ export const bearerOf = (owner: string): Bearer => ({
 
 /** The locks of an instance with this storage. */
 export const locksOn = (storage: Storage, onError: (error: unknown) => void) =>
-  createLocks({
-    ...{ storage, idempotency: createIdempotency(storage), quotas: lockQuotas, metrics: createMetrics(), onError },
-  });
+  createLocks({ storage, idempotency: createIdempotency(storage), metrics: createMetrics(), onError });
 
 export const noQuota: LockQuota = async () => new Map();
 
