@@ -4,8 +4,10 @@ import { type ApiResponse, insufficientScope, jsonApiResponse, Refusal, unavaila
 import type { Scope } from '../contract/scopes.ts';
 import { entityTag, type ReleaseDecision, type RenewDecision } from '../locks/change-lock.ts';
 import { toLock } from '../locks/find.ts';
-import type { Acquisition } from '../locks/locks.ts';
-import type { Blocked } from '../locks/take.ts';
+import type { Blocked, TakeDecision } from '../locks/take.ts';
+import type { Waited } from '../locks/wait-terms.ts';
+
+type Acquisition = Waited<TakeDecision>;
 
 /** The lock, or why there is none. */
 export function acquiredLock(

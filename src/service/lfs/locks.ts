@@ -11,7 +11,6 @@ import { readQuery } from '../http/request-target.ts';
 import { isKeyUsed } from '../idempotency/idempotency.ts';
 import { isLfsRenewalDue, isOwnLock } from '../locks/change-lock.ts';
 import { type LockRow, listLocks, locksWithIds, toLock } from '../locks/find.ts';
-import type { NewAcquireRequest } from '../locks/locks.ts';
 import type { Storage } from '../storage/storage.ts';
 import { lfsLockTtl } from '../workspaces/settings.ts';
 import { acquireSchema, lfsQueryNames, looksLikeLockId, querySchema, releaseSchema, verifySchema } from './requests.ts';
@@ -28,7 +27,7 @@ export function addLfsLockRoutes(app: App, routes: ApiParts): void {
       const { path, ref: branch } = await readOptionalBody(c, acquireSchema);
       const key = keyedRequestOf(c);
       await requireFreeDisk(routes, () => isKeyUsed(storage, key));
-      const request: NewAcquireRequest = {
+      const acquisition = await locks.acquire(key, {
         workspace: workspace.id,
         path,
         compare: () => routes.compare({ workspace, branch, paths: [path] }),
@@ -37,8 +36,8 @@ export function addLfsLockRoutes(app: App, routes: ApiParts): void {
         bearer: bearerOf(c),
         origin: runOriginOf(c),
         fromLfs: true,
-      };
-      const { lock } = acquiredLock(await locks.acquire(key, request), branch);
+      });
+      const { lock } = acquiredLock(acquisition, branch);
       return lfsResponse(201, { lock: lfsLock(lock) });
     },
   });

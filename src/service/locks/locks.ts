@@ -7,16 +7,16 @@ import type { Metrics } from '../runtime/metrics.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { Bearer } from '../tokens/tokens.ts';
 import { type AskRequest, ask, peopleInTurn, tell, withdraw } from './ask.ts';
-import { type ReleaseRequest, type RenewDecision, type RenewRequest, releaseLocks, renewLocks } from './change-lock.ts';
-import { findCommittedLock, type LockKey, nameOf } from './find.ts';
+import { type ReleaseRequest, type RenewRequest, releaseLocks, renewLocks } from './change-lock.ts';
+import { type LockKey, nameOf } from './find.ts';
 import type { LeaseKey } from './lease-store.ts';
-import { type AdmitEnd, endLease, type LeaseDecision, type LeaseRequest, renewLease, takeLease } from './leases.ts';
+import { type AdmitEnd, endLease, type LeaseRequest, renewLease, takeLease } from './leases.ts';
 import { createLockWaiters, type Wait, type WatchedPath } from './local-waiters.ts';
 import { createLockQuota, type LockQuotas, lockQuotas } from './lock-quota.ts';
-import { committedKeptFor, lookAgainMs } from './next-in-line.ts';
+import { readPath } from './next-in-line.ts';
 import { endOfLine, placeInLine } from './queue.ts';
 import type { LockRequest } from './store-locks.ts';
-import { type TakeDecision, type TakeRequest, take } from './take.ts';
+import { type TakeRequest, take } from './take.ts';
 import { type Place, presenceMs, requestGapMs, type Waited, type WaitOptions, waitIds } from './wait-terms.ts';
 import { extendPresence } from './waits.ts';
 
@@ -25,14 +25,11 @@ const maxNamedLines = 100;
 
 export type Locks = ReturnType<typeof createLocks>;
 
-export interface NewAcquireRequest extends Omit<LockRequest, 'lease'> {
+interface AcquireRequest extends Omit<LockRequest, 'lease'> {
   readonly path: LockPath;
   /** Compares the file with other branches. */
   readonly compare: () => Promise<Compared>;
 }
-
-/** A blocked request that is not in line gets the place that it would have. */
-export type Acquisition = Waited<TakeDecision>;
 
 interface LocksOptions {
   readonly storage: Storage;
@@ -47,12 +44,12 @@ export function createLocks({ storage, idempotency, quotas, metrics, onError }: 
   const { read, commit, batchCommits, broadcast } = storage;
   const quota = createLockQuota({ ...lockQuotas, ...quotas }, () => performance.now());
 
-  const commitAcquire = idempotency.idempotentBatch<TakeRequest, TakeDecision>({
-    decide: (db, requests) => take(db, requests, quota),
+  const commitAcquire = idempotency.idempotentBatch({
+    decide: (db, requests: readonly TakeRequest[]) => take(db, requests, quota),
     isDone: ({ kind }) => kind === 'granted',
   });
 
-  const commitRenewal = idempotency.idempotentBatch<RenewRequest, RenewDecision>({
+  const commitRenewal = idempotency.idempotentBatch({
     decide: renewLocks,
     isDone: ({ kind }) => kind === 'renewed',
   });
@@ -69,12 +66,7 @@ export function createLocks({ storage, idempotency, quotas, metrics, onError }: 
   );
 
   const waiters = createLockWaiters({
-    async readPath(key) {
-      const [found, next] = await Promise.all([findCommittedLock(read, key), committedKeptFor(read, key)]);
-      // The clock of the database counts: that of this process may differ.
-      const isFree = found === undefined;
-      return { isFree, next, lookAgainMs: isFree ? lookAgainMs(next) : found.remainingMs };
-    },
+    readPath: (key) => readPath(read, key),
     watchOthers: broadcast.listen,
     onCount: (workspace, change) => metrics.lockWaiters.inc({ workspace }, change),
     onError,
@@ -152,12 +144,12 @@ export function createLocks({ storage, idempotency, quotas, metrics, onError }: 
   }
 
   return {
-    /** With options, the request waits in line, and acquires the lock at its turn. */
+    /** With options, the request waits in line. A blocked one that does not gets the place that it would have. */
     async acquire(
       keyed: KeyedRequest | undefined,
-      { compare, path, ...request }: NewAcquireRequest,
+      { compare, path, ...request }: AcquireRequest,
       waitOptions?: WaitOptions,
-    ): Promise<Acquisition> {
+    ) {
       const key = { workspace: request.workspace, path };
       const waitId = waitIds.ofRequest(keyed, key);
       const asked = { ...request, keys: [key], wanted: 1, waitId };
@@ -185,7 +177,7 @@ export function createLocks({ storage, idempotency, quotas, metrics, onError }: 
       return decision;
     },
     /** Like acquire(), for the locks of a lease. */
-    acquireLease(request: LeaseRequest, waitOptions: WaitOptions | undefined): Promise<Waited<LeaseDecision>> {
+    acquireLease(request: LeaseRequest, waitOptions: WaitOptions | undefined) {
       return inLine(waitIds.ofLease(request), request, waitOptions, async (place) => {
         const decision = await takeLease(storage, request, place, quota);
         if (decision.kind === 'granted' && decision.isNew) onChange(request.workspace, pathsOf(decision.locks));

@@ -3,7 +3,7 @@ import { batchQuery, inputIndex, numberOf, textOf } from '../storage/batch-query
 import { coalesceReads } from '../storage/coalesce-reads.ts';
 import type { Database } from '../storage/storage.ts';
 import { now } from '../storage/timestamp.ts';
-import { type LockKey, nameOf } from './find.ts';
+import { findCommittedLock, type LockKey, nameOf } from './find.ts';
 import { requestGapMs } from './wait-terms.ts';
 import { isPresent, type WaitRequest } from './waits.ts';
 
@@ -35,7 +35,15 @@ export const keptFor = (db: Database, paths: readonly LinePath[]): Promise<reado
     paths,
   );
 
-export const committedKeptFor = coalesceReads((db, keys: readonly LockKey[]) => keptFor(db, keys));
+const committedKeptFor = coalesceReads((db, keys: readonly LockKey[]) => keptFor(db, keys));
+
+/** Whether a path is free, the lease that it is then kept for, and when to look again if nothing changes. */
+export async function readPath(read: Database, key: LockKey) {
+  const [found, next] = await Promise.all([findCommittedLock(read, key), committedKeptFor(read, key)]);
+  // The clock of the database counts: that of this process may differ.
+  const isFree = found === undefined;
+  return { isFree, next, lookAgainMs: isFree ? lookAgainMs(next) : found.remainingMs };
+}
 
 /** Whether anyone is present in the workspace of the member, with a rank before that of the wait, if there is one. */
 const isAnyoneBefore = (
