@@ -22,11 +22,8 @@ export function withClock(dialect: Dialect, clock: string): Dialect {
   return dialect;
 }
 
-export async function timeOf(db: Database): Promise<number> {
-  const { rows } = await sql<{ at: number }>`select ${now} as at`.execute(db);
-  const [{ at } = { at: Number.NaN }] = rows;
-  return at;
-}
+export const timeOf = async (db: Database): Promise<number> =>
+  (await db.selectNoFrom(now.as('at')).executeTakeFirstOrThrow()).at;
 
 export type DatabaseClock = Awaited<ReturnType<typeof openDatabaseClock>>;
 

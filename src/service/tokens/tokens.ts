@@ -1,4 +1,4 @@
-import { type Selectable, sql } from 'kysely';
+import type { Selectable } from 'kysely';
 import { type Duration, milliseconds } from '../../interface/duration.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import { type Actor, recordAudit } from '../audit/audit.ts';
@@ -7,7 +7,7 @@ import { batchQuery, inInputOrder, inputIndex, textOf } from '../storage/batch-q
 import { rememberReads } from '../storage/coalesce-reads.ts';
 import type { Database, Storage } from '../storage/storage.ts';
 import type { Tables } from '../storage/tables.ts';
-import { asTimestamp, asTimestampOrNull, now } from '../storage/timestamp.ts';
+import { asTimestamp, asTimestampOrNull, now, timeOf } from '../storage/timestamp.ts';
 import { newTokenId, newTokenSecret, secretHash } from './secret.ts';
 
 /** The token of an authenticated request, with its permissions. */
@@ -48,7 +48,8 @@ export async function createToken(
   id = newTokenId(),
 ): Promise<{ readonly token: Token; readonly secret: string }> {
   const secret = newTokenSecret();
-  await db
+  const at = await timeOf(db);
+  const row = await db
     .insertInto('tokens')
     .values({
       id,
@@ -57,12 +58,12 @@ export async function createToken(
       hash: secretHash(secret),
       scopes: JSON.stringify(scopes),
       workspaces: workspaces && JSON.stringify(workspaces),
-      created_at: now,
+      created_at: at,
+      expires_at: lifetime && at + milliseconds(lifetime),
     })
-    .execute();
-  const expires_at = lifetime && sql<number>`created_at + ${milliseconds(lifetime)}`;
-  const stored = db.updateTable('tokens').set({ expires_at }).where('id', '=', id);
-  const token = toToken(await stored.returningAll().returning(now.as('now')).executeTakeFirstOrThrow());
+    .returningAll()
+    .executeTakeFirstOrThrow();
+  const token = toToken({ ...row, now: at });
   const detail = { token: id, name, owner, scopes, workspaces, expires_at: token.expires_at };
   await recordAudit(db, { actor, action: 'token.created', detail });
   return { token, secret };
@@ -125,8 +126,8 @@ export const maySee = (bearer: Bearer, workspace: string): boolean =>
 
 type Row = Selectable<Tables['tokens']>;
 
-export function checkToken(row: Row, now: number, bearer = bearerOf(row)): Parsed<Bearer> {
-  switch (stateOf(row, now)) {
+export function checkToken(row: Row, at: number, bearer = bearerOf(row)): Parsed<Bearer> {
+  switch (stateOf(row, at)) {
     case 'active':
       return accepted(bearer);
     case 'expired':
@@ -170,9 +171,9 @@ export const permissionsOf = ({
   workspaces: JSON.parse(workspaces ?? 'null') as string[] | null,
 });
 
-function stateOf(row: Row, now: number) {
+function stateOf(row: Row, at: number) {
   if (row.revoked_at !== null) return 'revoked';
-  return row.expires_at !== null && row.expires_at <= now ? 'expired' : 'active';
+  return row.expires_at !== null && row.expires_at <= at ? 'expired' : 'active';
 }
 
 /** Excludes exchanged tokens: there can be thousands per day, and nobody created them by hand. */
