@@ -9,6 +9,7 @@ import { milliseconds } from '../interface/duration.ts';
 import { errorMessage, formatElapsed, joinFirst } from '../interface/format.ts';
 import type { LockPath } from '../interface/lock-path.ts';
 import { acquireLocks, notAcquiredText } from '../locks/acquire.ts';
+import { renewFirst } from '../locks/renewal/first-renewal.ts';
 import { attemptMs } from '../locks/renewal/schedule.ts';
 import type { RunFlags } from './acquire-flags.ts';
 import { headBranch, pathProblems } from './checkout.ts';
@@ -52,6 +53,7 @@ export async function runUnderLocks(program: ConnectionContext, request: RunRequ
   try {
     try {
       const acquired = await acquireGoal(context);
+      await expectRenewal(context, acquired);
       // The signal came while the last response was on its way.
       if (signals.interrupted.aborted) throw didNotRun('Interrupted.');
       return await runWithLocks(context, acquired);
@@ -118,6 +120,12 @@ async function acquireGoal({ request, remote, session }: RunContext) {
   const waited = acquired.waitedMs > 0 ? ` after waiting for ${formatElapsed(acquired.waitedMs)}` : '';
   report(`Locked ${joinFirst(grants.map(({ path }) => path))}${waited}.`);
   return { grants, grantedAt, items };
+}
+
+/** Does not start a command that would be stopped when its locks expire. */
+async function expectRenewal({ session: { context } }: RunContext, { grants }: AcquiredGoal): Promise<void> {
+  const { refusal } = await renewFirst({ ...context, ...context.terms }, grants);
+  if (refusal !== undefined) throw didNotRun(`This service cannot renew locks. ${refusal}`);
 }
 
 /** Renews the locks while the command runs. */

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { runMain } from '../command/run-main.ts';
+import { openBareService } from '../e2e/bare-service.ts';
 import { sharedService } from '../service/http/shared-service.ts';
 import { isLocking, once, startFaultProxy } from '../support/fault-proxy.ts';
 import { leaveOut } from '../support/left-out.ts';
@@ -146,6 +147,19 @@ describe('a command under a lock', () => {
     vi.unstubAllEnvs();
     expect(ran).toMatchObject({ code: 75, stderr: expect.stringContaining('The command did not run.') });
     expect(ran.stderr.match(/Could not release the lock/g)).toHaveLength(1);
+  });
+
+  test.each([
+    ['without ids', {}],
+    ['with ids', { granted: () => json(201, { id: 'l1', path }) }],
+  ])('does not run on a service that cannot renew locks %s: 75', async (_, habits) => {
+    const bare = await openBareService(habits);
+    onTestFinished(bare.close);
+    const { code, stdout, stderr } = await runCommand(['lock', 'run', path, '--', 'echo', 'It ran.'], {
+      environment: { ...environment(), WORKSPACE_BASE_URL: bare.baseUrl, WORKSPACE_ID: 'game' },
+    });
+    expect(stderr).toMatch(/This service cannot renew locks\. .*The command did not run\.\n$/);
+    expect([code, stdout, ...bare.locked]).toEqual([75, '']);
   });
 
   test('locks any of the paths', async () => {

@@ -1,7 +1,7 @@
-import { conditionOf } from '../../client/known-lock.ts';
 import { errorMessage, formatTime } from '../../interface/format.ts';
 import { unlessAborted } from '../../interface/timers.ts';
 import { type Grant, soonestExpiry } from '../../locks/ledger/entry.ts';
+import { renewFirst } from '../../locks/renewal/first-renewal.ts';
 import type { TaskOf } from '../inputs/task.ts';
 import type { Context } from '../step/context.ts';
 import { findRun, type RunToCancel } from '../step/github.ts';
@@ -41,7 +41,7 @@ export function createRenewal(context: Context, task: TaskOf<'lock'>, renewer: R
   /** Starts the renewal, or warns that nothing renews the locks. Returns the grants after their first renewal. */
   return async (step: string, granted: readonly Grant[], ageMs: number): Promise<readonly Grant[]> => {
     const startedAt = clock();
-    const { grants, refusal, failure } = await renewFirst(context, task, granted);
+    const { grants, refusal, failure } = await renewFirst({ ...context, ...task }, granted);
     const end = formatTime(soonestExpiry(grants.map(({ lock }) => lock)), client.serverNow());
     const until = `They last until ${end}; choose a longer \`ttl\` if the job takes longer.`;
     if (refusal !== undefined) {
@@ -55,37 +55,6 @@ export function createRenewal(context: Context, task: TaskOf<'lock'>, renewer: R
     else log.warn(`The first renewal of the locks failed, and is tried again until they expire: ${failure}`);
     return grants;
   };
-}
-
-/** The service may take a while, but the locks are held and the job waits. */
-const maxFirstRenewalMs = 10_000;
-
-/**
- * Renews one lock: this shows, while the step can still warn, whether the service supports renewal. Ours does. `refusal`
- * says why it does not, and `failure` why that is still unknown.
- */
-async function renewFirst(
-  { client, clock, signal, record }: Context,
-  { workspace, ttl }: TaskOf<'lock'>,
-  grants: readonly Grant[],
-) {
-  const [first, ...others] = grants;
-  if (first === undefined || client.isOurs()) return { grants };
-  const { path, lock } = first;
-  if (conditionOf(lock) === undefined) return { grants, refusal: 'Its locks have neither ids nor ETags.' };
-  const request = { workspace, path, type: lock.type, ttl, idempotencyKey: `${first.key}/renewal`, proof: lock };
-  const renewal = await client.renewLock(request, { deadline: clock() + maxFirstRenewalMs, signal });
-  if (renewal.kind === 'failed') return { grants, failure: renewal.error.message };
-  if (renewal.kind === 'renewed' || renewal.kind === 'replaced') {
-    const { id, etag, fence = lock.fence, expires_at } = renewal.lock;
-    const now = { ...first, lock: { ...lock, id, etag, fence, expires_at } };
-    record({ ...now, at: new Date(client.serverNow()).toISOString() });
-    const refusal = renewal.kind === 'replaced' ? { refusal: 'It grants another lock instead.' } : {};
-    return { grants: [now, ...others], ...refusal };
-  }
-  // A service that answers 412 to a lost lock supports renewal. The process records the loss.
-  const isSupported = renewal.kind === 'lost' && renewal.error.status === 412;
-  return isSupported ? { grants } : { grants, refusal: renewal.error.message };
 }
 
 /** The task of the renewing process. */

@@ -1,0 +1,46 @@
+import type { WorkspaceId } from '../../client/access.ts';
+import type { Client } from '../../client/client.ts';
+import { conditionOf } from '../../client/known-lock.ts';
+import type { CallLimits } from '../../client/request.ts';
+import { milliseconds, type Ttl } from '../../interface/duration.ts';
+import type { Grant } from '../ledger/entry.ts';
+import type { LockContext } from '../release.ts';
+
+interface FirstRenewal extends Pick<LockContext, 'clock' | 'record'>, Pick<CallLimits, 'signal'> {
+  readonly client: Pick<Client, 'isOurs' | 'renewLock' | 'serverNow'>;
+  readonly workspace: WorkspaceId;
+  readonly ttl: Ttl;
+}
+
+/** The service may take a while, but the locks are held, and the job or the command waits. */
+const maxMs = 10_000;
+
+/**
+ * Renews one lock: this shows, before anything relies on it, whether the service supports renewal. Ours does. `refusal`
+ * says why it does not, and `failure` why that is still unknown.
+ */
+export async function renewFirst(
+  { client, clock, signal, record, workspace, ttl }: FirstRenewal,
+  grants: readonly Grant[],
+) {
+  const [first, ...others] = grants;
+  if (first === undefined || client.isOurs()) return { grants };
+  const { path, lock } = first;
+  if (conditionOf(lock) === undefined) return { grants, refusal: 'Its locks have neither ids nor ETags.' };
+  const request = { workspace, path, type: lock.type, ttl, idempotencyKey: `${first.key}/renewal`, proof: lock };
+  const renewal = await client.renewLock(request, {
+    deadline: clock() + Math.min(maxMs, milliseconds(ttl) / 3),
+    signal,
+  });
+  if (renewal.kind === 'failed') return { grants, failure: renewal.error.message };
+  if (renewal.kind === 'renewed' || renewal.kind === 'replaced') {
+    const { id, etag, fence = lock.fence, expires_at } = renewal.lock;
+    const now = { ...first, lock: { ...lock, id, etag, fence, expires_at } };
+    record({ ...now, at: new Date(client.serverNow()).toISOString() });
+    const refusal = renewal.kind === 'replaced' ? { refusal: 'It grants another lock instead.' } : {};
+    return { grants: [now, ...others], ...refusal };
+  }
+  // A service that answers 412 to a lost lock supports renewal. The next renewal records the loss.
+  const isSupported = renewal.kind === 'lost' && renewal.error.status === 412;
+  return isSupported ? { grants } : { grants, refusal: renewal.error.message };
+}
