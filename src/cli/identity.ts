@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { readIdentityRequest } from '../client/access.ts';
-import { createTokenSource, type ExchangeContext, openIssuer } from '../client/exchange.ts';
+import { createTokenSource, type ExchangeContext, type ExchangeOptions, openIssuer } from '../client/exchange.ts';
 import { ServiceError } from '../client/service-error.ts';
 import { startErrorText } from '../interface/system-errors.ts';
 
-type IssueToken = ReturnType<typeof openIssuer>;
+type IssueToken = ExchangeOptions['issueIdentityToken'];
 
 /** The identity of a CI job, which the service exchanges for a token. Undefined outside a job that has one. */
 export function identityOf(environment: NodeJS.ProcessEnv, baseUrl: string) {
@@ -38,11 +38,11 @@ function issuerOf(
   return request && ((exchange) => openIssuer({ ...request, audience }, exchange, () => undefined));
 }
 
-/** GitLab issues the identity tokens of a job when it starts, and the service exchanges each once. */
+/** GitLab issues the identity tokens of a job when it starts, and the service exchanges each once. An outage uses none up. */
 function oneByOne(tokens: readonly string[]): IssueToken {
   const unused = tokens.values();
-  return async () => {
-    const { value: identity } = unused.next();
+  return async (_, unanswered) => {
+    const identity = unanswered ?? unused.next().value;
     if (identity === undefined)
       throw noIdentity(
         `The job has used all its identity tokens (${tokens.length}): each gives a token for 15 minutes. Give the job more, as WORKSPACE_ID_TOKEN_2 and so on.`,

@@ -17,8 +17,11 @@ export interface ExchangeContext
 }
 
 export interface ExchangeOptions extends Pick<ExchangeContext, 'call' | 'target' | 'timeoutMs' | 'clock' | 'closed'> {
-  /** Returns a new JSON Web Token with the identity of the client, for each exchange. Throws a ServiceError. */
-  readonly issueIdentityToken: (within: CallLimits) => Promise<string>;
+  /**
+   * Returns a JSON Web Token with the identity of the client, for each exchange. `unanswered` is that of the exchange
+   * before, if the service has neither accepted nor rejected it. Throws a ServiceError.
+   */
+  readonly issueIdentityToken: (within: CallLimits, unanswered: string | undefined) => Promise<string>;
   /** Called with each token before its first use. */
   readonly onToken: (token: string) => void;
   readonly audience: string;
@@ -55,6 +58,7 @@ export function createTokenSource({
   /** Its time is by the clock of this machine, and infinite if the service does not report it. */
   let current: { readonly token: string; readonly usedUntil: number } | undefined;
   let running: Promise<string | RequestFailure> | undefined;
+  let unanswered: string | undefined;
 
   function keepToken({ response }: AnsweredCall, requestedAt: number): string {
     const token = tokenIn(response) ?? '';
@@ -72,19 +76,23 @@ export function createTokenSource({
     for (let identityTokens = 1; ; identityTokens += 1) {
       let identityToken: string;
       try {
-        identityToken = await issueIdentityToken(within);
+        identityToken = await issueIdentityToken(within, unanswered);
       } catch (error) {
         if (!(error instanceof ServiceError)) throw error;
         // The advice of the error is about the service, but the identity token is from another server.
         return withoutToken(error, `There is no identity token for this job. ${error.reason} Run the job again.`);
       }
+      const isRepeated = identityToken === unanswered;
+      unanswered = identityToken;
       const requestedAt = clock();
       const body = new URLSearchParams({ ...tokenExchange, subject_token: identityToken });
       const result = await call(
         { method: 'POST', target, body, secrets: [identityToken], expect: expectToken },
         within,
       );
-      if (result.kind === 'answered' && isSuccess(result.response)) return keepToken(result, requestedAt);
+      const isAccepted = result.kind === 'answered' && isSuccess(result.response);
+      if (isAccepted || (result.kind === 'answered' && result.response.status === 400)) unanswered = undefined;
+      if (isAccepted) return keepToken(result, requestedAt);
       const error = result.kind === 'failed' ? result.error : result.error();
       const { status = 0, reason, advice } = error;
       const refused = `The service did not issue a token to this job. ${reason}`;
@@ -95,7 +103,8 @@ export function createTokenSource({
       if (isUnsupported(status)) {
         return withoutToken(error, `The service does not support OIDC token exchange. ${useToken}`);
       }
-      if (status === 400 && error.attempts > 1 && identityTokens < maxIdentityTokens) continue;
+      const mayBeUsed = error.attempts > 1 || isRepeated;
+      if (status === 400 && mayBeUsed && identityTokens < maxIdentityTokens) continue;
       const untrusted = ` The audience of the identity token is ${audience}; it must be the origin of the service's public URL.`;
       return withoutToken(error, refused + (status === 400 ? untrusted : advice));
     }

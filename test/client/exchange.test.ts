@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { identityOf } from '../../src/cli/identity.ts';
 import type { ClientOptions } from '../../src/client/client.ts';
 import {
   createTokenSource,
@@ -243,6 +244,25 @@ describe('an exchange', () => {
     expect((await short).failure.kind).toBe('deadline');
     expect((await other).items).toHaveLength(1);
     expect(exchanges()).toHaveLength(1);
+  });
+});
+
+describe('the identity tokens of a job that has a few', () => {
+  const refused = json(400, { error: 'invalid_request' });
+  const gives = json(200, { access_token: 'wsa_1', expires_in: 0 });
+
+  test.each<[string, readonly [Answer, ...Answer[]], readonly string[]]>([
+    ['kept until the service accepts them', [page(503), json(403, {}), gives, gives], ['one', 'one', 'one', 'two']],
+    ['replaced if a lost response may have accepted them', [reset, refused, gives], ['one', 'one', 'two']],
+    ['replaced once the service has rejected them', [refused, gives], ['one', 'two']],
+  ])('are %s', async (_, answers, proofs) => {
+    const answer = inTurn(...answers);
+    const server = await startOtherServer((...request) => (request[1].url === '/v1/token' ? answer : list)(...request));
+    const credentials = identityOf({ WORKSPACE_ID_TOKEN: 'one', WORKSPACE_ID_TOKEN_2: 'two' }, server.baseUrl);
+    const client = testClient(server.baseUrl, { ...(credentials && { credentials }), retries: 0 });
+    const proofsSent = () => proofsIn(server.requests.filter(({ url }) => url === '/v1/token'));
+    while (proofsSent().length < proofs.length) await client.ask().catch(() => undefined);
+    expect(proofsSent()).toEqual(proofs);
   });
 });
 
