@@ -153,19 +153,21 @@ async function goalOf(context: Context, { from, any }: TaskOf<'lock'>) {
 }
 
 function maskSecrets({ mask, log }: Context, items: readonly PoolItem[]): void {
+  const tooShort: string[] = [];
   for (const { path, properties, secret } of items) {
     for (const name of secret) {
       const value = properties[name] ?? '';
       if (value.length < minSecretLength) {
-        log.warn(
-          `The secret property ${name} of ${path} is too short to be hidden in logs: it needs at least ${minSecretLength} characters.`,
-        );
+        tooShort.push(`The secret property ${name} of ${path}`);
         continue;
       }
       // As it is, and as it is in the output, which is JSON.
       for (const text of new Set([value, JSON.stringify(value).slice(1, -1)])) mask(text);
     }
   }
+  // After all masks: a text between two of them would take all secrets to be prepared again.
+  for (const which of tooShort)
+    log.warn(`${which} is too short to be hidden in logs: it needs at least ${minSecretLength} characters.`);
 }
 
 const propertiesOf = (items: readonly PoolItem[]): string =>

@@ -25,8 +25,13 @@ export type Reporter = ReturnType<typeof createReporter>;
 
 /** The only access to the runner: log, masks, outputs, annotations and job summary. */
 export function createReporter(secrets: readonly string[]) {
-  let redact = createRedactor(secrets);
-  let masked: readonly string[] = [];
+  const masked: string[] = [];
+  let maskedLength = 0;
+  let redactor: Redact | undefined;
+  function redact(text: string): string {
+    redactor ??= createRedactor([...secrets, ...masked]);
+    return redactor(text);
+  }
   for (const secret of secrets) maskInLog(secret);
   const clean = (text: string): string => oneLine(redact(text));
   const annotated = { error: 0, warning: 0 };
@@ -110,12 +115,14 @@ export function createReporter(secrets: readonly string[]) {
   };
   return {
     log,
-    redact: (text: string): string => redact(text),
+    redact,
     /** Keeps the secret out of everything that the step reports from now on. */
     mask(secret: string): void {
       maskInLog(secret);
-      masked = [...masked, secret].slice(-maxMasked);
-      redact = createRedactor([...secrets, ...masked]);
+      masked.push(secret);
+      maskedLength += secret.length;
+      while (maskedLength > maxMaskedLength && masked.length > 1) maskedLength -= masked.shift()?.length ?? 0;
+      redactor = undefined;
     },
     /** Sets outputs that later steps can rely on, even if this step fails afterwards. */
     setOutputs,
@@ -138,8 +145,11 @@ export function createReporter(secrets: readonly string[]) {
   };
 }
 
-/** More than an hour: every 15 minutes, there is an API token and the identity token that it was exchanged for. */
-const maxMasked = 12;
+/**
+ * Enough for the secret properties of a large pool, and for days: every 15 minutes, there is an API token and the
+ * identity token that it was exchanged for. In all their spellings, they take ten times as much memory.
+ */
+const maxMaskedLength = 1_000_000;
 
 /**
  * One sentence, then the table, as HTML with untrusted text escaped. Secrets are redacted first: escaped, they might not

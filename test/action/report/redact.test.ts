@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { createReporter } from '../../../src/action/report/reporter.ts';
+import { measured } from '../../support/measured.ts';
 
 test('hides secrets added later as well as the given ones, and drops the oldest of them', () => {
   const { redact, mask } = createReporter(['wsa_given']);
@@ -9,6 +10,19 @@ test('hides secrets added later as well as the given ones, and drops the oldest 
   expect(redact('wsa_given wsa_later wsa_later_and_longer')).toBe('*** *** ***');
   expect(redact(btoa('Bearer wsa_later'))).not.toContain(btoa('wsa_later').slice(0, 8));
   // A job of several days uses hundreds of tokens, and only the last ones are valid.
-  for (let number = 0; number < 12; number += 1) mask(`another-${number}`);
-  expect(redact('wsa_given wsa_later another-0 another-11')).toBe('*** wsa_later *** ***');
+  mask('x'.repeat(1_000_000));
+  expect(redact('wsa_given wsa_later wsa_later_and_longer')).toBe('*** wsa_later wsa_later_and_longer');
+});
+
+test('hides all secrets of a large pool, in any spelling, in a moment', () => {
+  const { redact, mask } = createReporter(['wsa_given']);
+  const secrets = Array.from({ length: 20_000 }, (_, index) => `secret_${index}_`);
+  const before = performance.now();
+  for (const secret of secrets) mask(secret);
+  for (const secret of secrets) expect(redact(`key ${secret}, wsa_given`)).toBe('key ***, ***');
+  measured('milliseconds to hide 20,000 secrets', performance.now() - before, { atMost: 5_000 });
+  expect(redact(`key=${Buffer.from('secret_7_').toString('hex')};`)).toBe('key=***;');
+  expect(redact('secret_1_secret_19999_, secret_x_')).toBe('******, secret_x_');
+  mask('99_and');
+  expect(redact('secret_99_and more')).toBe('*** more');
 });
