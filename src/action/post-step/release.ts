@@ -238,7 +238,8 @@ function createSettling(
       }
       const pauseMs = backoff(failures, undefined, Math.random);
       const isOver = within.signal?.aborted === true || steadyClock() + pauseMs >= within.deadline;
-      if (!isUnsupported || isOver) return end;
+      // A refused token is no more accepted later.
+      if (!isUnsupported || isOver || end.error.status === 403) return end;
       await sleep(pauseMs, within.signal);
     }
   }
