@@ -108,6 +108,29 @@ export type LookupResult =
 export const lookUp = (client: Lists, workspace: WorkspaceId, paths: readonly LockPath[], within: CallLimits) =>
   lookupIn(listOnPaths(client, workspace, paths, within));
 
+/** Requests one list at a time, each for all paths that were asked for while the list before was under way. */
+export function createSharedLookUp(client: Lists, within: CallLimits) {
+  const next = new Map<WorkspaceId, { readonly paths: Set<LockPath>; readonly find: ReturnType<typeof lookUp> }>();
+  let last: Promise<unknown> = Promise.resolve();
+
+  function open(workspace: WorkspaceId) {
+    const paths = new Set<LockPath>();
+    const find = last.then(() => {
+      next.delete(workspace);
+      return lookUp(client, workspace, [...paths], within);
+    });
+    last = find.catch(() => undefined);
+    next.set(workspace, { paths, find });
+    return { paths, find };
+  }
+
+  return async (workspace: WorkspaceId, path: LockPath): Promise<LookupResult> => {
+    const { paths, find } = next.get(workspace) ?? open(workspace);
+    paths.add(path);
+    return (await find)(path);
+  };
+}
+
 export async function lookUpOnce(
   context: ClientContext,
   { workspace, path }: { readonly workspace: WorkspaceId; readonly path: LockPath },

@@ -1,9 +1,9 @@
 import type { Client } from '../client/client.ts';
 import { maxConnections } from '../client/connection.ts';
-import { inParallel } from '../client/in-parallel.ts';
+import { createSemaphore } from '../client/in-parallel.ts';
 import { conditionOf, isSameLock, type KnownLock } from '../client/known-lock.ts';
 import type { EndLeaseResult } from '../client/leases.ts';
-import { isUnreadable, type LookupResult, lookUp } from '../client/lists.ts';
+import { createSharedLookUp, isUnreadable, type LookupResult } from '../client/lists.ts';
 import type { ReleaseLockResult } from '../client/release-lock.ts';
 import type { CallLimits } from '../client/request.ts';
 import { isTransient, type ServiceError } from '../client/service-error.ts';
@@ -50,9 +50,10 @@ export async function rollBack(
   within = cleanupLimits(context.clock, rollBackMs, context.signal),
 ): Promise<readonly Unreleased[]> {
   const left: Unreleased[] = [];
+  const releaseTarget = createRelease(context, within);
 
   async function release({ grant, mayBeReleased = false }: GrantToRelease): Promise<void> {
-    const result = await releaseTarget(context, { ...grant, grant, mayBeReleased }, within);
+    const result = await releaseTarget({ ...grant, grant, mayBeReleased });
     if (result.kind === 'ambiguous') left.push({ grant, error: undefined });
     if (result.kind !== 'failed') return;
     left.push({ grant, error: result.error, mayBeReleased: mayBeReleased || result.mayBeDone });
@@ -65,7 +66,7 @@ export async function rollBack(
     const end = await endLease(context, { ...first.grant, lease }, within);
     if (end.kind !== 'ended') left.push(...locks.map(({ grant }) => ({ grant, error: end.error })));
   }
-  await inParallel(byLease.get(undefined) ?? [], release);
+  await Promise.all((byLease.get(undefined) ?? []).map(release));
   return left;
 }
 
@@ -160,12 +161,25 @@ export type ReleaseResult =
   /** The current lock cannot be verified to be this one. */
   | { readonly kind: 'ambiguous' };
 
-/** Releases this lock and no other. Records the intent in the ledger before the request, and then the result. */
-export async function releaseTarget(
-  context: ReleaseContext,
-  lock: ReleaseTarget,
-  within: CallLimits,
-): Promise<ReleaseResult> {
+/**
+ * Returns a function that releases a lock and no other. It records the intent in the ledger before the request, and then
+ * the result. Locks that are released at the same time share their lookups.
+ */
+export function createRelease(context: ReleaseContext, within: CallLimits) {
+  const shared = {
+    ...context,
+    lookUp: createSharedLookUp(context.client, within),
+    enterRequest: createSemaphore(maxConnections),
+  };
+  return (lock: ReleaseTarget): Promise<ReleaseResult> => releaseTarget(shared, lock, within);
+}
+
+interface SharedContext extends ReleaseContext {
+  readonly lookUp: ReturnType<typeof createSharedLookUp>;
+  readonly enterRequest: ReturnType<typeof createSemaphore>;
+}
+
+async function releaseTarget(context: SharedContext, lock: ReleaseTarget, within: CallLimits): Promise<ReleaseResult> {
   const { service, workspace, grant, force } = lock;
   const { client, record } = context;
   const { path, lock: proof, key } = grant;
@@ -193,7 +207,7 @@ export async function releaseTarget(
  * lasts; and after a lost response only if the list still shows its id.
  */
 async function releaseByPath(
-  context: ReleaseContext,
+  context: SharedContext,
   lock: ReleaseTarget,
   within: CallLimits,
   recordAttempt: (failed?: true) => void,
@@ -226,16 +240,20 @@ const hasNotArrived = (result: ReleaseResult): boolean =>
   !result.mayBeDone &&
   (isTransient(result.error) || result.error.failure.kind === 'aborted');
 
+/** A lookup proves nothing after this time. Then, of thousands of locks, those that still wait for their turn look again. */
+const maxLookAgeMs = 5_000;
+
 /**
  * Records the attempt just before the request, and if that had no effect: other processes of the job leave alone a lock
  * that this one may have released.
  */
 async function releaseOnce(
-  { client, clock }: ReleaseContext,
+  context: SharedContext,
   lock: ReleaseTarget,
   within: CallLimits,
   recordAttempt: (failed?: true) => void,
 ): Promise<ReleaseResult> {
+  const { client, clock, enterRequest } = context;
   const { workspace, grant, mayBeReleased, force } = lock;
   const { path } = grant;
   const proof = conditionOf(grant.lock) === undefined ? undefined : grant.lock;
@@ -243,7 +261,7 @@ async function releaseOnce(
   let found: LookupResult | undefined = lock.found;
   if (found?.kind === 'absent') return found;
   if (found === undefined && lastsMs <= 0) {
-    const listed = (await lookUp(client, workspace, [path], within))(path);
+    const listed = await context.lookUp(workspace, path);
     if (listed.kind === 'failed' && !isUnreadable(listed.error)) return { ...listed, mayBeDone: false };
     const serverNow = client.serverNow();
     const state = ownLockState(lock, listed, serverNow);
@@ -254,10 +272,17 @@ async function releaseOnce(
     found = listed;
   }
 
+  const knownAt = clock();
+  const leave = await enterRequest(within.signal ?? new AbortController().signal);
+  const isStale = clock() - knownAt > maxLookAgeMs && lock.found === undefined;
+  if (isStale && clock() < within.deadline) {
+    leave?.();
+    return releaseOnce(context, lock, within, recordAttempt);
+  }
   recordAttempt();
-  const deadline = lastsMs > 0 ? Math.min(within.deadline, clock() + lastsMs) : within.deadline;
+  const deadline = lastsMs > 0 ? Math.min(within.deadline, knownAt + lastsMs) : within.deadline;
   const request = { workspace, path, proof, force, once: true, found };
-  const result = await client.releaseLock(request, { ...within, deadline });
+  const result = await client.releaseLock(request, { ...within, deadline }).finally(leave);
   const isRefused = proof !== undefined && result.kind === 'failed' && !result.mayBeDone;
   if ((isRefused || hasNotArrived(result)) && !mayBeReleased && grant.key !== undefined) recordAttempt(true);
   return result;

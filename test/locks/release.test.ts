@@ -3,14 +3,14 @@ import type { Client } from '../../src/client/client.ts';
 import type { KnownLock } from '../../src/client/known-lock.ts';
 import { machineClock } from '../../src/client/time.ts';
 import type { Entry, Grant, GrantedLock } from '../../src/locks/ledger/entry.ts';
-import { releaseTarget } from '../../src/locks/release.ts';
-import { game, hero } from '../client/test-client.ts';
+import { createRelease } from '../../src/locks/release.ts';
+import { game, hero, lockPath } from '../client/test-client.ts';
 import { end, errorOf, iso, knownLock, place, start } from './samples.ts';
 
 const second = 1_000;
 const lostAnswer = errorOf({ kind: 'timeout', limitMs: second });
 
-type Target = Omit<Parameters<typeof releaseTarget>[1], 'service' | 'workspace'>;
+type Target = Omit<Parameters<ReturnType<typeof createRelease>>[0], 'service' | 'workspace'>;
 
 type ClientResult = Awaited<ReturnType<Client['releaseLock']>>;
 
@@ -41,7 +41,7 @@ async function releasing(target: Target, { lists = [], answers = [], isOurs = fa
       return answers[Math.min(sends++, answers.length - 1)] ?? { kind: 'released' };
     },
   };
-  const result = await releaseTarget(
+  const release = createRelease(
     {
       // A release uses no other methods.
       client: client as Client,
@@ -52,9 +52,9 @@ async function releasing(target: Target, { lists = [], answers = [], isOurs = fa
       },
       random: () => 0.5,
     },
-    { service: place.service, workspace: game, ...target },
     { deadline: start + 60 * second },
   );
+  const result = await release({ service: place.service, workspace: game, ...target });
   const mayBeDone = result.kind === 'failed' ? { mayBeDone: result.mayBeDone } : {};
   return {
     kind: result.kind,
@@ -229,4 +229,50 @@ describe('the release of a found lock', () => {
     const result = await releasing({ grant: { path: hero, lock: {} }, mayBeReleased: true, found: { kind: 'absent' } });
     expect(result).toEqual({ kind: 'absent', events: [], recorded: ['ended'] });
   });
+});
+
+test.each<[string, Partial<GrantedLock>]>([
+  ['neither id nor ETag', {}],
+  ['only ids', { id: 'l1' }],
+])('locks with %s share a list, and those that wait too long for their turn share another', async (_, proof) => {
+  const targets = Array.from({ length: 1_000 }, (_each, index) => {
+    const path = lockPath(`p${index}`);
+    const lock = { owner: 'grace', acquired_at: iso(1), expires_at: end, ...proof };
+    return { service: place.service, workspace: game, grant: { path, lock }, mayBeReleased: false };
+  });
+  let now = start;
+  const lists: number[] = [];
+  const requests: { readonly path: string; readonly at: number }[] = [];
+  let running = 0;
+  let most = 0;
+  const client: Pick<Client, 'serverNow' | 'isOurs' | 'listLocks' | 'releaseLock'> = {
+    serverNow: () => now,
+    isOurs: () => false,
+    async listLocks() {
+      lists.push(now);
+      await new Promise(setImmediate);
+      const items = targets.map(({ grant }) => knownLock(grant.path, grant.lock));
+      return { items, incomplete: undefined };
+    },
+    async releaseLock({ path }) {
+      requests.push({ path, at: now });
+      most = Math.max(most, ++running);
+      await Promise.resolve();
+      now += 10;
+      running -= 1;
+      return { kind: 'released' };
+    },
+  };
+  const time = { clock: () => now, sleep: async () => undefined, random: () => 0.5 };
+  // A release uses no other methods.
+  const context = { client: client as Client, record: () => undefined, ...time };
+  const release = createRelease(context, { deadline: start + 60 * second });
+  const results = await Promise.all(targets.map(release));
+  expect(results.every(({ kind }) => kind === 'released')).toBe(true);
+  expect(new Set(requests.map(({ path }) => path)).size).toBe(1_000);
+  expect(requests).toHaveLength(1_000);
+  expect(most).toBe(16);
+  expect(lists.length).toBeLessThanOrEqual(3);
+  for (const { at } of requests)
+    expect(at - (lists.findLast((each) => each <= at) ?? 0)).toBeLessThanOrEqual(5 * second);
 });

@@ -6,7 +6,7 @@ import { pluralize } from '../../interface/format.ts';
 import { byPath, type LockPath } from '../../interface/lock-path.ts';
 import { heldText, lossText } from '../../locks/messages.ts';
 import type { OurLock } from '../../locks/ownership.ts';
-import { endWholeLease, type ReleaseResult, releaseTarget } from '../../locks/release.ts';
+import { createRelease, endWholeLease, type ReleaseResult } from '../../locks/release.ts';
 import { InputError } from '../inputs/table.ts';
 import type { TaskOf } from '../inputs/task.ts';
 import { resolvePaths } from '../paths/resolve-paths.ts';
@@ -48,20 +48,22 @@ async function releaseTargets(
   const { client, connection, runner } = context;
   const service = connection.baseUrl;
   const within = defaultLimits(context);
+  const releaseTarget = createRelease(context, within);
 
   async function release(own: OurLock, isNamed: boolean, found?: Found): Promise<PathResult> {
-    const result = await releaseTarget(context, { service, workspace, ...own, found, force }, within);
+    const result = await releaseTarget({ service, workspace, ...own, found, force });
     return unlockResult(result, own, { found, force, isNamed, now: client.serverNow() });
   }
 
   async function releaseOwn(lease: string | undefined, some: typeof ours): Promise<void> {
     const locks = some.map(({ own }) => own);
     const endOf = lease && (await endWholeLease(context, { service, workspace, lease }, locks, within));
-    await inParallel(some, async ({ own, isNamed }) => {
-      if (!endOf) return void results.push(await release(own, isNamed));
+    const releaseOne = async ({ own, isNamed }: (typeof ours)[number]): Promise<PathResult> => {
+      if (!endOf) return release(own, isNamed);
       const { lock, end } = endOf(own);
-      results.push(unlockResult(end, lock, { force, isNamed, now: client.serverNow() }));
-    });
+      return unlockResult(end, lock, { force, isNamed, now: client.serverNow() });
+    };
+    results.push(...(await Promise.all(some.map(releaseOne))));
   }
 
   /** For a pattern, paths without a known holder are left out. */

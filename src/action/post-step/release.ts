@@ -8,7 +8,7 @@ import { historyOf, type JobLock } from '../../locks/ledger/history.ts';
 import { createRecorder, type Ledger, ledgerFile, marksIn, openLedger, parseLines } from '../../locks/ledger/ledger.ts';
 import { cancelledText } from '../../locks/messages.ts';
 import { createIntents } from '../../locks/path-by-path.ts';
-import { cleanupLimits, endLease, endsInLease, type LockContext, releaseTarget } from '../../locks/release.ts';
+import { cleanupLimits, createRelease, endLease, endsInLease, type LockContext } from '../../locks/release.ts';
 import { createReader, type RawInputs } from '../inputs/table.ts';
 import { type ConnectionInputs, readConnection } from '../inputs/task.ts';
 import { endMain, stopRenewal } from '../renewal/processes.ts';
@@ -205,13 +205,14 @@ function createSettling(
 ) {
   const context = { client, record, clock: steadyClock, sleep, random: Math.random };
   const intents = createIntents(context);
+  const releaseTarget = createRelease(context, within);
   const resultFor = (lock: JobLock, end: LockEnd) => resultOf(lock, end, candidates, client.serverNow());
   const failed = (one: Unsettled, reason: string) => unsettledResults(one, reason, candidates, client.serverNow());
 
   async function release(lock: JobLock, reported = lock): Promise<PathResult> {
     const { grant, grantedAgain = false } = lock;
     const mayBeReleased = lock.mayBeReleased || grantedAgain;
-    const end = await releaseTarget(context, { ...grant, grant, mayBeReleased }, within);
+    const end = await releaseTarget({ ...grant, grant, mayBeReleased });
     return resultFor(reported, end.kind === 'failed' ? { ...end, reason: end.error.message } : end);
   }
 
