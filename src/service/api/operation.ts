@@ -9,25 +9,22 @@ import { readJson } from '../http/body.ts';
 import { type Environment, send } from '../http/context.ts';
 import { readQuery } from '../http/request-target.ts';
 import { type Idempotent, keyPattern, maxKeyLength } from '../idempotency/idempotency.ts';
+import type { Instance } from '../instance/instance.ts';
 import type { Compare } from '../latest/compare.ts';
 import type { Locks } from '../locks/locks.ts';
-import type { TargetCheck } from '../outbound/target.ts';
-import type { Metrics } from '../runtime/metrics.ts';
 import type { PrepareSync } from '../syncs/trigger.ts';
 import type { ExchangeToken } from '../trust/exchange.ts';
 import type { Remotes } from '../workspaces/remotes.ts';
 import { maxWorkspaceIdLength, workspaceIdPattern } from '../workspaces/workspace-id.ts';
 import type { FoundWorkspace } from '../workspaces/workspaces.ts';
 
-export interface ApiParts extends AccessControl {
+export interface ApiParts extends AccessControl, Pick<Instance, 'targets' | 'metrics'> {
   readonly idempotent: Idempotent;
   readonly locks: Locks;
   readonly compare: Compare;
   readonly prepareSync: PrepareSync;
-  readonly targets: TargetCheck;
   readonly remotes: Remotes;
   readonly exchangeToken: ExchangeToken;
-  readonly metrics: Metrics;
   readonly onError: (error: unknown) => void;
   readonly isStopping: () => boolean;
   /** The public origin of the service; undefined if unknown. */
