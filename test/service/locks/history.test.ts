@@ -160,7 +160,9 @@ describe.each(databaseKinds)('the history of locks on $name', (kind) => {
     const plansOf = async (query: Partial<HistoryQuery>): Promise<readonly string[]> => {
       const queries: RecordedQuery[] = [];
       await readLockHistory(recording(storage.read, queries), { workspace: 'game', limit: 9, ...query });
-      return Promise.all(queries.map((each) => planOf(storage, each)));
+      // The number of locks may be looked up before.
+      const whole = queries.filter(({ text }) => text.includes('union all'));
+      return Promise.all(whole.map((each) => planOf(storage, each)));
     };
     const before = { endedAt: 9, fence: 9 };
     const ofWorkspace = ['locks USING INDEX expiring_locks', 'sqlite_autoindex_lock_history_1 (workspace_id=?'];
