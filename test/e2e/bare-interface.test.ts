@@ -4,6 +4,7 @@ import { json, nothing, page } from '../support/other-servers/responses.ts';
 import { openJob } from '../support/runner/job.ts';
 import { everyForm } from '../support/runs.ts';
 import { type BareHabits, openBareService } from './bare-service.ts';
+import { jobAt } from './scene.ts';
 
 const hero = 'Content/Hero.uasset';
 const maxRequests = 3;
@@ -278,6 +279,10 @@ const table: Readonly<Record<string, Row>> = {
     service: { locks: (paths) => json(200, { active: paths }) },
     steps: [locking, { ...locking, with: { ...locking.with, path: 'Content/Map.umap' } }, unlocking],
   },
+  'release: 501 {"error"} to the list': {
+    service: { instead: on(isListing, refusedWith(501)) },
+    steps: [locking, { ...locking, with: { ...locking.with, path: 'Content/Map.umap' } }, unlocking],
+  },
   'list-locks: {"data": null} with a message': {
     service: { locks: () => json(200, { data: null, message: 'down' }) },
     steps: [{ with: listing.with, fails: 'no list' }],
@@ -380,4 +385,23 @@ describe.concurrent('a service that has the interface, and nothing more', () => 
       await service.close();
     }
   });
+});
+
+test('the post-step of a killed step releases its locks at once if the service refuses to list locks', async () => {
+  let isSilent = true;
+  const service = await openBareService({
+    instead: on(isListing, refusedWith(403)),
+    granted: () => (response, request) => (isSilent ? undefined : json(201, {})(response, request)),
+  });
+  const job = await jobAt(service.baseUrl);
+  const step = await job.step({ with: { ...locking.with, path: `${hero}\nContent/Map.umap`, glob: 'false' } });
+  await expect.poll(() => service.requests.some(isLocking), { timeout: 20_000 }).toBe(true);
+  await step.kill();
+  isSilent = false;
+  service.locked.clear();
+  const [post] = await job.post();
+  expect(post).toMatchObject({ conclusion: 'success', annotations: [] });
+  expect(post?.durationMs).toBeLessThan(maxMs);
+  expect([...service.locked]).toEqual([]);
+  await service.close();
 });
