@@ -73,6 +73,7 @@ const listingId =
     json(200, [{ id, path: hero, ...more }]);
 /** The lock may have expired before the next step. */
 const briefly: Step = { ...locking, with: { ...locking.with, ttl: '1s' } };
+const firstTag = JSON.stringify([{ path: hero, etag: '"v1"' }]);
 const releasing = (answer: Answer, outputs: Readonly<Record<string, string>>, fails: string): Row => ({
   service: { granted: () => withId, instead: on(isReleasing, answer) },
   steps: [locking, { ...unlocking, outputs, fails }],
@@ -265,6 +266,21 @@ const table: Readonly<Record<string, Row>> = {
   'renew: 412 {"error"}': renewing(refusedWith(412), 'cannot renew'),
   'renew: 400 {"error"}': renewing(refusedWith(400), 'cannot renew'),
   'renew: 200 {}': renewing(json(200, {})),
+  'renew: another ETag at each renewal, and locks are passed with the first one': {
+    service: {
+      granted: () => json(201, { path: hero }, { etag: '"v1"' }),
+      instead(request) {
+        if (isRenewing(request)) return json(200, { path: hero }, { etag: '"v2"' });
+        return isReleasing(request) && request.headers['if-match'] !== '"v2"' ? refusedWith(412) : undefined;
+      },
+      locks: () => json(200, [{ path: hero, etag: '"v2"' }]),
+    },
+    steps: [
+      { ...locking, with: { ...locking.with, renew: 'true' } },
+      { ...checking, with: { ...checking.with, locks: firstTag } },
+      { ...unlocking, with: { operation: 'unlock', locks: firstTag } },
+    ],
+  },
   'renew: locks without ids': {
     service: {},
     steps: [{ ...locking, with: { ...locking.with, renew: 'true' }, warns: 'cannot renew' }],

@@ -40,8 +40,11 @@ export async function check(context: Context, task: TaskOf<'check'>): Promise<Ou
 
 /** The locks to check, and the reason why there may be more. */
 function locksToCheck(context: Context, { selection, workspace }: TaskOf<'check'>) {
-  if (selection.kind !== 'job') return { locks: selection.locks, gap: undefined };
-  const { held, gap } = jobLocksIn(context, workspace);
+  const { held, find, gap } = jobLocksIn(context, workspace);
+  if (selection.kind !== 'job') {
+    const locks = selection.locks.map((passed) => find({ ...passed.grant.lock, path: passed.grant.path }) ?? passed);
+    return { locks, gap: undefined };
+  }
   // The job no longer relies on locks whose release has started.
   return { locks: [...held.values()].filter(({ mayBeReleased }) => !mayBeReleased), gap };
 }

@@ -123,7 +123,7 @@ async function unlockTargets(
   { selection, workspace, force }: TaskOf<'unlock'>,
   jobLocks: JobLocks,
 ): Promise<readonly UnlockTarget[]> {
-  const { held, planned, gap, hasEnded } = jobLocks;
+  const { held, planned, gap, find, hasEnded } = jobLocks;
   if (selection.kind === 'paths') {
     const resolved = await resolvePaths(selection.paths, { ...context, held });
     return [...resolved].map(([path, kind]) =>
@@ -134,7 +134,10 @@ async function unlockTargets(
   if (selection.kind === 'locks') {
     return selection.locks.map(({ grant }) => {
       const { path, lock } = grant;
-      return { path, own: { grant, mayBeReleased: hasEnded({ ...lock, path }) }, isNamed: true };
+      const named = { ...lock, path };
+      // The ledger has its current ETag.
+      if (find(named) !== undefined) return resolveFromLedger(path, true, jobLocks);
+      return { path, own: { grant, mayBeReleased: hasEnded(named) }, isNamed: true };
     });
   }
   // Missing inputs and an empty `locks` output of another job look the same to the step.

@@ -1,4 +1,4 @@
-import { isSameLock } from '../../client/known-lock.ts';
+import { isSameLock, type LockProof } from '../../client/known-lock.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import type { Entry, Grant, GrantedLock, Intent, LeaseIntent, Loss, RecordedProcess } from './entry.ts';
 import type { Ledger } from './ledger.ts';
@@ -18,15 +18,15 @@ type NamedLock = Pick<GrantedLock, 'path' | 'id' | 'etag'>;
 export function readLockWorkspaces(ledger: Ledger, named: readonly NamedLock[] = []): readonly WorkspaceRef[] {
   const { entries } = ledger.read();
   const { held, granted } = historyOf(entries);
-  const grants = [...granted().map(({ grant }) => grant)];
+  const locks = [...granted()];
   const plans = entries.filter((entry) => entry.kind === 'plan');
-  const used: readonly WorkspaceRef[] =
-    named.length > 0 ? grants : held.length > 0 ? held.map(({ grant }) => grant) : plans;
+  const usedLocks = named.length > 0 ? locks : held;
+  const used: readonly WorkspaceRef[] = usedLocks.length > 0 ? usedLocks.map(({ grant }) => grant) : plans;
   const workspaces = new Map(used.map((each) => [JSON.stringify([each.service, each.workspace]), each]));
-  const grantsOn = Map.groupBy(grants, ({ path }) => path);
-  const isIn = ({ service, workspace }: WorkspaceRef, lock: NamedLock): boolean =>
-    (grantsOn.get(lock.path) ?? []).some(
-      (grant) => grant.service === service && grant.workspace === workspace && isSameLock(grant.lock, lock) === true,
+  const locksOn = Map.groupBy(locks, ({ grant }) => grant.path);
+  const isIn = ({ service, workspace }: WorkspaceRef, named: NamedLock): boolean =>
+    (locksOn.get(named.path) ?? []).some(
+      (lock) => lock.grant.service === service && lock.grant.workspace === workspace && isMeant(lock, named) === true,
     );
   return [...workspaces.values()]
     .filter((one) => named.every((lock) => isIn(one, lock)))
@@ -48,17 +48,23 @@ export function readJobLocks(
   const { held: all, granted, acquiring } = historyOf(entries);
   const underWay = new Set([...acquiring].filter(([, main]) => isRunning(main)).map(([step]) => step));
   const held = all.filter(({ grant }) => !underWay.has(grant.step));
-  const byPath = new Map<LockPath, JobLock>();
+  const byPath = new Map<LockPath, Granted>();
   for (const lock of held) if (isHere(lock.grant) && !lock.grantedAgain) byPath.set(lock.grant.path, lock);
   const endedAt = Map.groupBy(
     granted().filter(({ grant, ending }) => ending !== undefined && isHere(grant)),
     ({ grant }) => grant.path,
   );
+  const heldByPath: ReadonlyMap<LockPath, JobLock> = byPath;
   return {
-    held: byPath,
+    held: heldByPath,
+    /** The lock of the job that was passed; undefined if it is another. */
+    find(named: NamedLock): JobLock | undefined {
+      const lock = byPath.get(named.path);
+      return lock && isMeant(lock, named) === true ? lock : undefined;
+    },
     /** Whether a step of the job has already released or lost this lock. */
     hasEnded: (lock: NamedLock): boolean =>
-      (endedAt.get(lock.path) ?? []).some(({ grant }) => isSameLock(grant.lock, lock) ?? !byPath.has(lock.path)),
+      (endedAt.get(lock.path) ?? []).some((ended) => isMeant(ended, lock) ?? !byPath.has(lock.path)),
     /** All paths that the steps of the job planned to lock. */
     planned: new Set(entries.flatMap((entry) => (entry.kind === 'plan' && isHere(entry) ? entry.paths : []))),
     /** The reason why there may be more. */
@@ -66,6 +72,12 @@ export function readJobLocks(
       problem &&
       `Part of the ledger in ${ledger.file} cannot be read, so this job may have more locks. Name them with \`locks\` or \`locks-file\`.`,
   };
+}
+
+/** Whether this lock was passed, maybe before a renewal changed its ETag. Undefined if unknown. */
+function isMeant({ proofs }: Granted, named: NamedLock): boolean | undefined {
+  const same = new Set(proofs.map((proof) => isSameLock(proof, named)));
+  return same.has(true) || (same.has(false) ? false : undefined);
 }
 
 export function historyOf(entries: readonly Entry[]) {
@@ -90,6 +102,8 @@ export interface JobLock {
 type Renewal = Extract<Entry, { kind: 'renewed' }>;
 
 interface Granted extends JobLock {
+  /** Its ids and ETags since the grant. */
+  readonly proofs: LockProof[];
   /** The last renewal of the step that the expiry includes, or that does not apply to this lock. */
   readonly renewal: Renewal | undefined;
   /** Requests for its release that may have arrived. Steps of a job may send some at the same time. */
@@ -169,9 +183,13 @@ export function openHistory() {
         const [before] = withKeys([entry.key]).filter(isHeld);
         if (entry.lock.lease !== undefined) grantedLeases.add(entry.lock.lease);
         if (before === undefined) granted.delete(entry.key);
+        const proofs = before?.proofs ?? [];
+        // Thousands of renewals are not copied each time.
+        proofs.push({ id: entry.lock.id, etag: entry.lock.etag });
         granted.set(entry.key, {
           grant: { ...entry, at: before?.grant.at ?? entry.at },
           mayBeReleased: false,
+          proofs,
           renewal: renewals.get(entry.step),
           releases: 0,
         });

@@ -12,6 +12,7 @@ describe('the target of an unlocked path', () => {
   const grant = grantOf(path);
   const empty: JobLocks = {
     held: new Map(),
+    find: () => undefined,
     hasEnded: () => false,
     planned: new Set(),
     gap: undefined,
