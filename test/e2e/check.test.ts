@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { errorsOf, openScene, type SceneJob } from './scene.ts';
+import { errorsOf, openScene } from './scene.ts';
 import { stable } from './stable.ts';
 
 const scene = openScene();
@@ -14,9 +14,6 @@ async function lockedJob(path: string, inputs: Readonly<Record<string, string>> 
   const { outputs } = await job.run({ with: { operation: 'lock', path, ...inputs } });
   return { workspace, job, locks: outputs['locks'] ?? '', file: outputs['locks_file'] ?? '' };
 }
-
-/** A job that continues with the token of another job. */
-const nextJob = (workspace: string, { token }: SceneJob) => scene.job({ workspace, env: { WORKSPACE_TOKEN: token } });
 
 test('reports the locks of all steps of a job as kept', async () => {
   const { job, locks } = await lockedJob('Content/Hero.uasset');
@@ -45,20 +42,6 @@ test('fails the step for a lost lock, names the current holder, and outputs the 
   ]);
   expect(result.summary).toContain('<tr><td>b</td><td>lost</td><td>grace</td>');
   expect(await scene.locked(workspace)).toEqual(['a', 'b']);
-});
-
-test('the locks of another job are checked by its file of locks', async () => {
-  const { workspace, job, file } = await lockedJob('a\nb', { 'auto-release': 'false' });
-  const second = await nextJob(workspace, job);
-  expect(await second.run(check({ 'locks-file': file }))).toMatchObject({
-    conclusion: 'success',
-    outputs: { status: 'kept', count: '2' },
-  });
-  await scene.release(workspace, 'a');
-  await scene.lock(workspace, 'a');
-  const lost = await second.run(check({ 'locks-file': file }));
-  expect(lost).toMatchObject({ conclusion: 'failure', outputs: { status: 'lost', count: '1' } });
-  expect(errorsOf(lost)).toEqual([expect.stringMatching(/^This job lost its lock on a\. .* a is held by grace/)]);
 });
 
 describe('a check without locks', () => {

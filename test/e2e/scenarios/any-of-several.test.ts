@@ -35,23 +35,3 @@ test('`any` must not exceed the number of paths that the patterns stand for, and
   ]);
   expect(proxy.passed).toEqual([]);
 });
-
-test('a wait for any of several paths ends as soon as one of them is released, whichever it is', async () => {
-  const { stage, proxy, job } = await openWithProxy();
-  for (const path of ['a', 'b', 'c']) await stage.takenByGrace(path);
-  const step = await job.step(takingAny(1, ['a', 'b', 'c'], { wait: '10m' }));
-  await step.waitForLog(
-    /^Too few are free: . is held by grace until .*, since .*; . is held .*; . is held .*\. Waiting, 10 min left\.$/m,
-  );
-  await expect.poll(() => proxy.passed.filter(({ headers }) => isWaiting(headers['prefer'])).length).toBe(1);
-  const before = proxy.passed.length;
-  await stage.release('b');
-  const result = await step.finished;
-  expect(lockedIn(result)).toEqual(['b']);
-  // The response to the request that waits has the lock.
-  expect(proxy.passed.slice(before)).toEqual([]);
-  await job.post();
-  expect((await stage.locks()).map(({ path }) => path)).toEqual(['a', 'c']);
-});
-
-const isWaiting = (prefer: unknown): boolean => /^wait=[1-9]\d*$/.test(String(prefer));

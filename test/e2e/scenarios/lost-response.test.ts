@@ -90,12 +90,6 @@ test.each<[string, Manner, Fate, Left]>([
     { warning: /may have been locked.* 1h after .*401/s, locks: 1, env: { NODE_OPTIONS: fasterTime(5) } },
   ],
   [
-    'is left until its ttl expires, and reported, if the service does not support keys',
-    { knowsNoKeys: true },
-    async () => undefined,
-    { warning: /may have been locked/, locks: 1 },
-  ],
-  [
     'is left until its ttl expires, and reported, if the service has removed the key',
     {},
     forgetKeys,

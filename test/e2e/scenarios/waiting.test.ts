@@ -26,26 +26,6 @@ test('a wait of one second for a path that is held for an hour ends within one a
   );
 });
 
-test('a step that waits tries again many times in an outage of seconds, and logs it once', async () => {
-  const { stage, proxy, job } = await openWithProxy({ waitsForNothing: true });
-  await stage.take(hero);
-  const failures = 15;
-  const isLong = Promise.withResolvers<void>();
-  let asked = 0;
-  proxy.meet((passing: Passing) => {
-    if (!isLocking(passing)) return undefined;
-    asked += 1;
-    if (asked === failures + 1) isLong.resolve();
-    return asked > 1 && asked <= failures + 1 ? { kind: 'answer', status: 502 } : undefined;
-  });
-  const step = await job.step(locking(hero, { wait: '10m' }));
-  await isLong.promise;
-  await stage.release(hero);
-  const result = await step.finished;
-  expect(result).toMatchObject({ conclusion: 'success', outputs: { status: 'acquired' } });
-  expect(result.log.match(/502.*Waiting, /g)).toHaveLength(1);
-});
-
 test('a wait of ten minutes survives a 502, a cut connection and a 429, and gets the lock', async () => {
   const { stage, proxy, job } = await openWithProxy({ retryAfter: null, waitsForNothing: true });
   const theirs = await stage.take(hero, { origin: 'https://ci.example.com/runs/7' });

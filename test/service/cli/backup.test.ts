@@ -78,13 +78,6 @@ test('backup does not overwrite a file, and restore needs an existing one', asyn
   expect(await readFile(file, 'utf8')).toBe('kept');
 });
 
-test('restore rejects a non-empty database without --replace', async () => {
-  const [file, data] = [await newBackup(), join(temporaryFolder(), 'data')];
-  expect((await runOn(data, 'restore', file)).code).toBe(0);
-  const full = await runOn(data, 'restore', file);
-  expect(full).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('add --replace') });
-});
-
 test('a lost connection to the database is not reported as an error of the file', async () => {
   const lost = Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET', syscall: 'read' });
   await expect(withFileErrors('a backup', Promise.reject(lost))).rejects.toBe(lost);

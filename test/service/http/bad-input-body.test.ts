@@ -35,9 +35,6 @@ describe('a bad request body', () => {
     ['a byte order mark', '\ufeff{"path":"a","type":"exclusive","ttl":"1h"}'],
     ['a mebibyte of opening brackets', '['.repeat(1024 * 1024)],
     ['a byte that is invalid in UTF-8', Uint8Array.of(0x22, 0xff, 0x22)],
-    ['an incomplete character', Uint8Array.of(0x22, 0xc3, 0x22)],
-    ['an overlong character', Uint8Array.of(0x22, 0xc0, 0xaf, 0x22)],
-    ['half of a surrogate pair', Uint8Array.of(0x22, 0xed, 0xa0, 0x80, 0x22)],
     ['UTF-16', Uint8Array.from(Buffer.from('{"path":"a"}', 'utf16le'))],
   ])('gets 400 if it is not JSON: %s', async (_name, text) => {
     expectProblem(await post('locks', text), 'malformed-request');

@@ -8,8 +8,6 @@ import { type Locks, locksOf, sharedService, untilWaiting } from './shared-servi
 interface Waiting {
   readonly key: string;
   readonly wait?: string;
-  readonly priority?: string;
-  readonly ttl?: string;
   readonly referer?: string;
 }
 
@@ -22,15 +20,13 @@ describe.each(databaseKinds)('a request that waits for a lock, on $name', (kind)
     locks = locksOf(service, workspace, service.secret);
   });
 
-  const take = (path: string, { key, wait = 'wait=30', ...headers }: Waiting, signal?: AbortSignal): Promise<Reply> => {
-    const { ttl = '1h', ...more } = headers;
-    return service.ask('POST', `/v1/workspaces/${workspace}/locks`, {
+  const take = (path: string, { key, wait = 'wait=30', ...headers }: Waiting, signal?: AbortSignal): Promise<Reply> =>
+    service.ask('POST', `/v1/workspaces/${workspace}/locks`, {
       token: service.secret,
-      headers: { prefer: wait, 'idempotency-key': key, ...more },
-      json: { path, type: 'exclusive', ttl },
+      headers: { prefer: wait, 'idempotency-key': key, ...headers },
+      json: { path, type: 'exclusive', ttl: '1h' },
       ...(signal && { signal }),
     });
-  };
   const waiting = (count: number) => untilWaiting(service, service.secret, count);
   const queue = async (path: string): Promise<string[]> => {
     const { body } = await service.ask('GET', `/v1/workspaces/${workspace}/queue?path=${path}`, {
@@ -68,17 +64,6 @@ describe.each(databaseKinds)('a request that waits for a lock, on $name', (kind)
     await end();
     expect(granted).toEqual(['a', 'b', 'c']);
     expect(await queue('fifo')).toEqual([]);
-  });
-
-  test('goes before requests of lower priority that came earlier', async () => {
-    const { granted, end } = await lineFor('priority', [
-      { key: 'low', priority: 'u=5' },
-      { key: 'normal' },
-      { key: 'high', priority: 'u=1, i' },
-    ]);
-    await locks.release('priority');
-    await end();
-    expect(granted).toEqual(['high', 'normal', 'low']);
   });
 
   test('keeps its place if it is sent again with a key that differs only after its last slash', async () => {
@@ -148,11 +133,6 @@ describe.each(databaseKinds)('a request that waits for a lock, on $name', (kind)
     expect((await hidden).status).toBe(409);
     await locks.release('hidden');
     expect((await locks.take('hidden')).status).toBe(201);
-  });
-
-  test('is granted the lock when the ttl of the holder ends', async () => {
-    await locks.take('ttl', { ttl: '1s' });
-    expect((await take('ttl', { key: 'ttl-1' })).status).toBe(201);
   });
 
   test('gets nothing if its token is revoked while it waits', async () => {

@@ -11,13 +11,6 @@ describe.each(databaseKinds)('the list of locks on $name', (kind) => {
     return locks;
   }
 
-  test('continues after the last lock of a page', async () => {
-    const { list, paths } = await workspaceWith('a', 'b', 'c');
-    const first = await list('?limit=2');
-    expect(pathsIn(first)).toEqual(['a', 'b']);
-    expect(await paths(`?limit=2&cursor=${first.body.next_cursor}`)).toEqual(['c']);
-  });
-
   test('is not searched for a path that looks like another one, and no such lock is acquired or released', async () => {
     const { take, list, release } = await service.newWorkspace();
     const path = 'a\u202egnp.exe';

@@ -27,15 +27,6 @@ describe.each(databaseKinds)('waiting for a path, on $name', (kind) => {
     expect(response.headers.get('vary')).toBe('Prefer');
   });
 
-  test('ends for all clients when the path is released', async () => {
-    await locks.take('watched');
-    const { secret } = await service.token({ scopes: ['locks:read'] });
-    const watching = Array.from({ length: 40 }, () => waitFor(locksOf(service, service.home, secret), 'watched'));
-    await waiting(40);
-    await locks.release('watched');
-    for (const response of await Promise.all(watching)) expect(pathsIn(response)).toEqual([]);
-  });
-
   test('ends after the requested time, and returns the current lock', async () => {
     const { body: held } = await locks.take('held');
     const began = performance.now();

@@ -24,6 +24,8 @@ test.skipIf(postgresServer === undefined)(
     await sql`vacuum analyze`.execute(storage.read);
     // PostgreSQL keeps the plan of a statement after its first five executions.
     for (let round = 0; round < 20; round += 1) await takeAndRelease();
+    const planned = sql`select name from pg_prepared_statements where statement like '%$1%'`;
+    expect((await planned.execute(storage.read)).rows.length).toBeGreaterThan(3);
     await storage.commit('global', async (db) => {
       await sql`insert into locks (workspace_id, path, id, type, owner, acquired_at, expires_at, fence)
         select ${id}, 'b/' || number, 'lock_' || number, 'exclusive', 'ada', 1, 8000000000000, number

@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { changesUntil, removeOldData } from '../../../src/service/background-work.ts';
-import { removeOldResults } from '../../../src/service/idempotency/idempotency.ts';
 import { removeOld } from '../../../src/service/storage/remove-old.ts';
 import { maxBusyPauseMs } from '../../../src/service/storage/sqlite.ts';
 import type { Storage } from '../../../src/service/storage/storage.ts';
@@ -64,13 +63,6 @@ describe.each(databaseKinds)('the removal of old data on $name', (kind) => {
     await removeOldRows(storage, { seconds: (30 * day) / 1_000 });
     expect(await actions()).not.toContain('old');
     expect(await actions()).toContain('young');
-  });
-
-  test('keeps remembered responses for a day', async () => {
-    await response('old', day + minute);
-    await response('young', day - minute);
-    await removeOldResults(storage);
-    expect(await names('remembered_answers', 'key')).toEqual(['young']);
   });
 
   test('removes all old rows, however many, in batches', async () => {
