@@ -52,10 +52,9 @@ export async function releaseRemoteLocks(
   }
 
   const requested = [...new Set(paths)];
-  const problems = new Map<LockPath, string | undefined>();
-  await inParallel(requested, async (path) => void problems.set(path, await release(path)));
+  const problems = await inParallel(requested, release);
   return {
-    released: requested.filter((path) => problems.get(path) === undefined),
-    problems: requested.flatMap((path) => problems.get(path) ?? []),
+    released: requested.filter((_, index) => problems[index] === undefined),
+    problems: problems.filter((problem) => problem !== undefined),
   };
 }

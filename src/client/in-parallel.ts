@@ -3,20 +3,22 @@ import { maxConnections } from './connection.ts';
 /**
  * Starts to process the items in order, as many at once as there are connections, until `shouldContinue` returns false.
  * If one fails, no further one is started. The error is thrown when the running ones have ended: the caller may have to
- * undo them.
+ * undo them. Returns the results in the order of the items.
  */
-export async function inParallel<Item>(
+export async function inParallel<Item, Result>(
   items: readonly Item[],
-  work: (item: Item) => Promise<void>,
+  work: (item: Item) => Promise<Result>,
   shouldContinue: () => boolean = () => true,
-): Promise<void> {
+): Promise<readonly Result[]> {
+  const results: Result[] = [];
   let next = 0;
   const worker = async (): Promise<void> => {
     for (;;) {
-      const item = items[next];
+      const index = next;
+      const item = items[index];
       if (item === undefined || !shouldContinue()) return;
       next += 1;
-      await work(item).catch((error: unknown) => {
+      results[index] = await work(item).catch((error: unknown) => {
         next = items.length;
         throw error;
       });
@@ -24,6 +26,7 @@ export async function inParallel<Item>(
   };
   const workers = await Promise.allSettled(Array.from({ length: Math.min(maxConnections, items.length) }, worker));
   for (const each of workers) if (each.status === 'rejected') throw each.reason;
+  return results;
 }
 
 /** Allows at most `size` holders at once, and others in order of arrival. Undefined if the signal was aborted first. */

@@ -27,6 +27,12 @@ test('an error ends the work once what has begun has ended, and nothing else beg
   expect(begun).toHaveLength(atOnce);
 });
 
+test('the results have the order of the items', async () => {
+  const pauses = [30, 1, 10];
+  const late = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms, ms));
+  expect(await inParallel(pauses, late)).toEqual(pauses);
+});
+
 test('a place that was waited for leaves no listener on the signal', async () => {
   const enter = createSemaphore(1);
   const { signal } = new AbortController();

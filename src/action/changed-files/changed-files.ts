@@ -143,19 +143,18 @@ async function treeDifference(
       `GitHub lists only some of the files of ${folder === '' ? 'the repository' : folder}. Name the files with \`path\` instead.`,
     );
   }
-  const files: ListedFile[] = [];
   const changed = [...new Set([...from.entries.keys(), ...to.entries.keys()])].filter(
     (path) => from.entries.get(path)?.version !== to.entries.get(path)?.version,
   );
-  await inParallel(changed, async (path) => {
+  const files = await inParallel(changed, async (path): Promise<readonly ListedFile[]> => {
     const [old, now] = [from.entries.get(path), to.entries.get(path)];
     const name = folder + path;
-    if (old?.isFile === true || now?.isFile === true) files.push({ name, before: undefined });
+    const file = old?.isFile === true || now?.isFile === true ? [{ name, before: undefined }] : [];
     const [oldFolder, newFolder] = [old, now].map((entry) => (entry?.isFile === false ? entry.sha : undefined));
-    if (!isTruncated || (oldFolder === undefined && newFolder === undefined)) return;
-    files.push(...(await treeDifference(github, oldFolder, newFolder, `${name}/`)));
+    if (!isTruncated || (oldFolder === undefined && newFolder === undefined)) return file;
+    return [...file, ...(await treeDifference(github, oldFolder, newFolder, `${name}/`))];
   });
-  return files;
+  return files.flat();
 }
 
 interface Tree {

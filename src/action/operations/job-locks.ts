@@ -30,27 +30,25 @@ export async function lookUpOurs(
   all: readonly OurLock[],
   within: CallLimits,
 ): Promise<readonly LookedUp[]> {
-  const results = new Map<OurLock, LookedUp>();
-  await inParallel([...Map.groupBy(all, ({ grant }) => grant.lock.lease)], async ([lease, group]) => {
+  const results = await inParallel([...Map.groupBy(all, ({ grant }) => grant.lock.lease)], async ([lease, group]) => {
     const paths = group.map(({ grant }) => grant.path);
     const onPaths = () => listOnPaths(client, workspace, paths, within);
     // The service forgets a lease some days after its end.
     const list = lease === undefined ? onPaths() : client.listLease({ workspace, lease }, within).catch(onPaths);
     const find = await lookupIn(list);
     const serverNow = client.serverNow();
-    for (const ours of group) {
+    return group.map((ours): LookedUp => {
       const found = find(ours.grant.path);
       const mayBeReleased = ours.mayBeReleased || ours.loss !== undefined;
-      results.set(ours, {
+      return {
         ours,
         state: ownLockState({ ...ours, mayBeReleased }, found, serverNow),
         listed: found.kind === 'locked' ? found.lock : undefined,
         reason: found.kind === 'failed' ? found.error.message : found.kind === 'unknown' ? found.reason : undefined,
-      });
-    }
+      };
+    });
   });
-  // Responses arrive in any order.
-  return all.flatMap((ours) => results.get(ours) ?? []);
+  return results.flat();
 }
 
 const maxLookupMs = 10_000;

@@ -55,7 +55,7 @@ async function releaseTargets(
     return unlockResult(result, own, { found, force, isNamed, now: client.serverNow() });
   }
 
-  async function releaseOwn(lease: string | undefined, some: typeof ours): Promise<void> {
+  async function releaseOwn(lease: string | undefined, some: typeof ours) {
     const locks = some.map(({ own }) => own);
     const endOf = lease && (await endWholeLease(context, { service, workspace, lease }, locks, within));
     const releaseOne = async ({ own, isNamed }: (typeof ours)[number]): Promise<PathResult> => {
@@ -63,7 +63,7 @@ async function releaseTargets(
       const { lock, end } = endOf(own);
       return unlockResult(end, lock, { force, isNamed, now: client.serverNow() });
     };
-    results.push(...(await Promise.all(some.map(releaseOne))));
+    return Promise.all(some.map(releaseOne));
   }
 
   /** For a pattern, paths without a known holder are left out. */
@@ -90,15 +90,15 @@ async function releaseTargets(
     return release(own, isNamed, { kind: 'unknown', reason: one.error.message });
   }
 
-  const results: (PathResult | undefined)[] = [];
   // The job's own locks come first: a slow list must not use up their time.
   const ours = targets.flatMap(({ own, isNamed }) => (own ? { own, isNamed } : []));
-  await inParallel([...Map.groupBy(ours, ({ own }) => own.grant.lock.lease)], (group) => releaseOwn(...group));
+  const byLease = [...Map.groupBy(ours, ({ own }) => own.grant.lock.lease)];
+  const released = await inParallel(byLease, (group) => releaseOwn(...group));
   const others = targets.filter(({ own }) => own === undefined);
   const paths = others.map(({ path }) => path);
   const find = await lookUp(client, workspace, paths, within);
-  await inParallel(others, async (target) => void results.push(await releaseFound(target)));
-  return results.filter((result) => result !== undefined).sort(byPath);
+  const found = await inParallel(others, releaseFound);
+  return [...released.flat(), ...found].filter((result) => result !== undefined).sort(byPath);
 }
 
 /** Another attempt of the same run is not another run. */

@@ -165,10 +165,9 @@ function createRound(round: Round) {
   return async (): Promise<void> => {
     const startedAt = clock();
     const grants = followed.grants();
-    const results: Renewed[] = [];
-    await inParallel(
+    const results = await inParallel(
       [...Map.groupBy(grants, ({ lock, key }) => lock.lease ?? key).values()],
-      async (group) => void results.push(await renewTogether(round, group)),
+      (group) => renewTogether(round, group),
       () => !followed.ending.aborted,
     );
     schedule.roundEnded(startedAt, grants, !results.some(({ failed }) => failed?.kind === 'failed'));
