@@ -11,8 +11,8 @@ import { type Mistake, mistakesIn } from './mistakes.ts';
 
 /**
  * Makes mistakes in the code of the last commit, one at a time, and runs the nearest tests, then all of `npm test` and
- * `npm run test:git`, and for the service `npm run test:postgres`. A mistake that no test notices survives. A failure
- * counts only if the test fails again alone, and passes without the mistake:
+ * `npm run test:git`, those of commands and, for the service, `npm run test:postgres`. A mistake that no test notices
+ * survives. A failure counts only if the test fails again alone, and passes without the mistake:
  * `npm run mutants -- [--since REVISION] [--seed N] [--minutes N] [--most N] [--report FILE] [FILE|FOLDER …]`.
  * With `--evidence`, the result is written into docs/evidence.md.
  */
@@ -55,7 +55,12 @@ process.once('exit', () => {
 git('clone', '--quiet', '--shared', '.', copy);
 symlinkSync(realpathSync('node_modules'), join(copy, 'node_modules'));
 const importers = readImporters();
-const seconds = await secondsOfTests([['--mode', 'short'], testsOf('test:git')]);
+/** Those of the command and the service. The scenarios of the action take too long. */
+const endToEnd = testsOf('test:e2e').filter((test) => test !== 'test/e2e');
+const seconds = await secondsOfTests([
+  ['--mode', 'short'],
+  [...testsOf('test:git'), ...endToEnd],
+]);
 const postgresSeconds = await secondsOfTests([testsOf('test:postgres')], onPostgres);
 const until = Date.now() + Number(given.minutes) * 60_000;
 const survivors: string[] = [];
