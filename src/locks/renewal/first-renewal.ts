@@ -33,13 +33,15 @@ export async function renewFirst(
     signal,
   });
   if (renewal.kind === 'failed') return { grants, failure: renewal.error.message };
-  if (renewal.kind === 'renewed' || renewal.kind === 'replaced') {
+  const refusal = renewal.kind === 'replaced' ? 'It grants another lock instead.' : undefined;
+  // A lock that the request only found may be that of another job.
+  if (renewal.kind === 'renewed' || (renewal.kind === 'replaced' && renewal.isNew)) {
     const { id, etag, fence = lock.fence, expires_at } = renewal.lock;
     const now = { ...first, lock: { ...lock, id, etag, fence, expires_at } };
     record({ ...now, at: new Date(client.serverNow()).toISOString() });
-    const refusal = renewal.kind === 'replaced' ? { refusal: 'It grants another lock instead.' } : {};
-    return { grants: [now, ...others], ...refusal };
+    return { grants: [now, ...others], refusal };
   }
+  if (renewal.kind === 'replaced') return { grants, refusal };
   // A service that answers 412 to a lost lock supports renewal. The next renewal records the loss.
   const isSupported = renewal.kind === 'lost' && renewal.error.status === 412;
   return isSupported ? { grants } : { grants, refusal: renewal.error.message };
