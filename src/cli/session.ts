@@ -69,6 +69,9 @@ export const asFlag = (option: string): string => `--${option}`;
 
 const pollMs = 500;
 
+/** The steady clock of a machine stands still while it is suspended. Time servers correct the other one by less. */
+const minSuspendedMs = 5_000;
+
 function openMemoryLedger() {
   const unread: Entry[] = [];
   const history = openHistory();
@@ -113,12 +116,13 @@ export function keepLocks(
   const { service, workspace, ttl } = terms;
   // A pause that outlasts the renewal would keep the process alive.
   const ended = new AbortController();
+  let resumed = new AbortController();
   const context = {
     client,
     clock,
     random,
     ...ledger,
-    sleep: (ms: number, signal = ended.signal) => sleep(ms, signal),
+    sleep: (ms: number, signal = ended.signal) => sleep(ms, AbortSignal.any([signal, resumed.signal])),
     isWorkerGone: () => false,
     onStart: () => undefined,
   };
@@ -137,7 +141,17 @@ export function keepLocks(
   // With a short ttl, the command has less time to stop, because a renewal needs time for its response.
   const reservedMs = Math.min(marginMs + slackMs + checkEveryMs, ttlMs / 4);
 
+  const driftMs = (): number => Date.now() - clock();
+  let lastDriftMs = driftMs();
+
   function checkLocks(): void {
+    const drift = driftMs();
+    // The locks may have expired meanwhile: a renewal at once shows it.
+    if (drift - lastDriftMs > minSuspendedMs) {
+      resumed.abort();
+      resumed = new AbortController();
+    }
+    lastDriftMs = drift;
     const { held, renewalError: failures } = ledger.read();
     const now = client.serverNow();
     let remainingMs = Number.POSITIVE_INFINITY;

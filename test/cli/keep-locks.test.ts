@@ -3,7 +3,7 @@ import { createCommandSession, keepLocks } from '../../src/cli/session.ts';
 import type { Client } from '../../src/client/client.ts';
 import type { AcquiredLock } from '../../src/client/known-lock.ts';
 import { ttl } from '../client/test-client.ts';
-import { grantOf, knownLock, lockOf, place } from '../locks/samples.ts';
+import { errorOf, grantOf, knownLock, lockOf, place, refused } from '../locks/samples.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -51,6 +51,38 @@ async function keeping(renewalMs: number, lastsMs: number, { dateAheadMs = 0, sp
   await vi.advanceTimersByTimeAsync(ttlMs);
   return left;
 }
+
+test('a command whose machine was suspended renews its locks at once, and learns that they are lost', async () => {
+  const [suspendedAtMs, spanMs] = [1_000, 3_600_000];
+  vi.useFakeTimers({ now: 0 });
+  const renewedAt: number[] = [];
+  const client: Pick<Client, 'serverNow' | 'renewLock'> = {
+    serverNow: () => Date.now(),
+    async renewLock() {
+      renewedAt.push(performance.now() - startedAt);
+      return { kind: 'lost', holder: undefined, error: errorOf(refused(412)) };
+    },
+  };
+  const startedAt = performance.now();
+  const remote = { ...place, client: client as Client, interrupted: new AbortController().signal };
+  const unused = { within: () => ({ deadline: 0 }), report: () => undefined };
+  const session = createCommandSession({ ...remote, ...unused }, ttl('1m'));
+  const iso = (ms: number): string => new Date(ms).toISOString();
+  const lock = lockOf('a', { id: 'lock_a', acquired_at: iso(0), expires_at: iso(60_000) });
+  session.ledger.record(grantOf('a', { step: session.step, at: iso(0), lock }));
+  const context = { ...session.context, clock: () => performance.now(), random: () => 0, sleep };
+  const onLost = vi.fn();
+  const times = { requestTimeoutMs: 1_000, marginMs: 1_000, grantedAt: startedAt };
+  const stop = keepLocks({ ...session, context }, times, onLost);
+  await vi.advanceTimersByTimeAsync(suspendedAtMs);
+  expect(renewedAt).toEqual([]);
+  vi.setSystemTime(suspendedAtMs + spanMs);
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(renewedAt).toHaveLength(1);
+  expect(onLost).toHaveBeenCalledOnce();
+  void stop();
+  await vi.advanceTimersByTimeAsync(5_000);
+});
 
 test('a command with a short ttl keeps its lock if each renewal takes 0.8 s', async () => {
   expect(await keeping(800, 20_000, {})).toEqual([]);
