@@ -60,8 +60,10 @@ export interface Manner {
   readonly givesNoProof?: boolean;
   /** The response to an acquired lock has no content. */
   readonly saysNothing?: boolean;
-  /** Locks have an id, but no ETag, and a release has no condition. */
+  /** Locks have an id, but no ETag. */
   readonly givesNoTag?: boolean;
+  /** A release has no condition: it releases whatever lock is on the path. */
+  readonly ignoresConditions?: boolean;
   /** Locks have neither the URL of their run, nor the times of their start and their expiry. */
   readonly looksAlike?: boolean;
   /** The number of milliseconds that its clock is ahead. Read for each response. */
@@ -213,7 +215,7 @@ export async function startFaultProxy(port: number, manner: Manner = {}) {
     // The length of the body may change on the way.
     const { 'idempotency-key': key, 'if-match': condition, 'content-length': __, prefer, ...all } = headers;
     const { connection: _, ...others } = all;
-    const knowsCondition = !manner.givesNoProof && !(manner.givesNoTag && method === 'DELETE');
+    const knowsCondition = !manner.givesNoProof && !(manner.ignoresConditions && method === 'DELETE');
     return {
       ...others,
       ...(prefer !== undefined && !manner.waitsForNothing && { prefer }),

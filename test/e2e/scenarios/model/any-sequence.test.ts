@@ -221,13 +221,15 @@ const slowHappenings = [
 ];
 
 /**
- * This service, one without leases, one that has ids without ETags, one that identifies locks only by their times, and
- * one that does not identify them at all; each with a rate limit that the jobs reach, and without one.
+ * This service, one without leases, one that has ids without ETags, one that ignores these ids in a release, one that
+ * identifies locks only by their times, and one that does not identify them at all; each with a rate limit that the jobs
+ * reach, and without one.
  */
 const manner = fc.constantFrom<Manner>(
   {},
   pathByPath,
   { givesNoTag: true },
+  { givesNoTag: true, ignoresConditions: true },
   { givesNoProof: true },
   { givesNoProof: true, looksAlike: true },
 );

@@ -14,8 +14,8 @@ interface Scene {
   readonly players: Players;
   readonly book: Book;
   readonly short: ShortLocks;
-  /** Whether a lock looks like a later one of the same owner, so that no job could notice that its lock has ended. */
-  readonly looksAlike: boolean;
+  /** Whether a job cannot notice that its lock was ended before its time, and would release a later one. */
+  readonly hidesEnds: boolean;
 }
 
 const longMs = shortTtlMs + 1_000;
@@ -23,10 +23,10 @@ const longMs = shortTtlMs + 1_000;
 export type Outside = ReturnType<typeof openOutside>;
 
 /** Events that affect the locks of jobs from outside. */
-export function openOutside({ stage, proxy, network, players, book, short, looksAlike }: Scene) {
+export function openOutside({ stage, proxy, network, players, book, short, hidesEnds }: Scene) {
   /** Ends a lock. Its renewal process, if any, must notice that soon. */
   async function endLock(wanted: string, end: (path: string) => Promise<void>): Promise<void> {
-    if (looksAlike) return;
+    if (hidesEnds) return;
     await short.look();
     const renewerOf = (lock: Lock): Player | undefined =>
       players.all.find(({ counted }) => counted.some(({ id, renewed }) => id === lock.id && renewed));

@@ -59,7 +59,7 @@ export type World = Awaited<ReturnType<typeof openWorld>>;
 /** Several jobs and other clients, with a service, the network, and the invariants that always hold. */
 export async function openWorld(options: WorldOptions) {
   const { players: count, paths: allPaths, manner, service, issuer, patient } = options;
-  const { givesNoProof = false, looksAlike = false } = manner;
+  const { givesNoProof = false, looksAlike = false, ignoresConditions = false } = manner;
   const cleanUps: (() => Promise<void>)[] = [];
   const stage: Stage = await openStage((cleanUp) => cleanUps.push(cleanUp), service);
   const proxy = await stage.proxy({ ...manner, faster, retryAfter: 0.5 });
@@ -71,7 +71,8 @@ export async function openWorld(options: WorldOptions) {
   const book: Book = openBook(all);
   const short = watchShortLocks(stage, book);
   const runUntil = stopsAtRequests(network, proxy);
-  const outside = openOutside({ stage, proxy, network, players, book, short, looksAlike });
+  const hidesEnds = looksAlike || ignoresConditions;
+  const outside = openOutside({ stage, proxy, network, players, book, short, hidesEnds });
   const ends = openEnds({ stage, proxy, network, players, book, short, givesNoProof });
   /** Whether no interference is pending, and no lock of the job or on these paths may expire. */
   const isCalm = ({ origin }: Player, paths: readonly string[]): boolean =>
