@@ -127,7 +127,7 @@ interface NextPage {
 /** Members that some services put around what belongs to the pages. */
 const wrappers = ['data', 'pagination', 'pageInfo', 'page_info', 'paging', 'meta', 'links', '_links'];
 
-/** What was read, with this page. */
+/** The pages and entries read so far, including this page. */
 interface Progress {
   readonly page: number;
   readonly entries: number;

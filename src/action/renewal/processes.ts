@@ -78,8 +78,8 @@ const maxIdleMs = 6 * 3_600_000;
 const lookEveryMs = 60_000;
 
 /**
- * Returns a function that says whether a job is over whose worker is invisible, as in a container: its ledger is gone, or
- * no step has run in the container for hours.
+ * Returns a function that says whether a job has ended whose worker is invisible, as in a container: its ledger is gone,
+ * or no step has run in the container for hours.
  */
 export function createContainerCheck(
   ledgerFile: string,
