@@ -92,6 +92,7 @@ export async function readPages<Item>(
       else items.push(item);
     }
 
+    if (next.elsewhere !== undefined) throw answered.error(notUnderstood(response, next.elsewhere));
     if (next.target === undefined) return list(next.reason);
     if (isLoop) return list('the service linked to a page that was already read');
     if (page === maxPages) return list(`it has more than ${maxPages} pages`);
@@ -122,6 +123,8 @@ interface NextPage {
   readonly target?: string | undefined;
   /** Why the next page, without a target, is missing; undefined after the last page. */
   readonly reason?: string;
+  /** Why the list fails: what it lacks may be about any lock, and must not count as looked up. */
+  readonly elsewhere?: string;
 }
 
 /** Members that some services put around what belongs to the pages. */
@@ -138,8 +141,10 @@ function nextPage(response: ClientResponse, target: string, read: Progress): Nex
   const atUrl = (link: string): NextPage => {
     const followed = resolveLink(link, target, response.baseUrl);
     if (followed === undefined) return atCursor(link);
-    const reason = `its next page is on another server, ${followed.server}, and the token must not be sent there`;
-    return { target: followed.target, reason: response.sanitizer.line(reason, 300) };
+    if (followed.target !== undefined) return { target: followed.target };
+    return {
+      elsewhere: `its next page is on another server, ${followed.server}, and the token must not be sent there`,
+    };
   };
   const linked = parseLinks(headerOf(response, 'link')).get('next');
   if (linked !== undefined) return atUrl(linked);
