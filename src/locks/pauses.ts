@@ -1,0 +1,89 @@
+import type { Conflicts } from '../client/post-lock.ts';
+import { retryAfterOf } from '../client/service-error.ts';
+import { withJitter } from '../client/time.ts';
+import type { AcquireRound, PathContext } from './path-by-path.ts';
+
+export type Unsuccessful = Extract<AcquireRound, { kind: 'held' | 'failed' }>;
+
+/** A service holds a request back for no longer, and proxies cut connections that are idle for a minute. */
+const maxWaitSeconds = 30;
+
+/** A faster response to a request that waits suggests that the service has not waited, or is stopping. */
+const quickMs = 1_000;
+
+/**
+ * After this many waits without effect, a step only polls: a service, or its gateway, may not let requests wait, although
+ * it says so. A service that is stopping answers all of them with their places, so a response without one counts more.
+ */
+const maxVain = 10;
+const vainWithoutPlace = 4;
+
+/** Pauses that let a step notice within 300 ms that the service is back, in the first ten minutes of an outage. */
+const minReconnectMs = 200;
+const maxReconnectMs = 5_000;
+const promptMs = 10 * 60_000;
+
+/** How long the next request of a step that waits is in line, and the pause before it. */
+export function createPauses({ clock, sleep, random, signal }: PathContext, deadline: number) {
+  let hasLine = false;
+  let vain = 0;
+  let polls = 0;
+  /** The first failure since the last response of the service. */
+  let failingSince: number | undefined;
+  const outageMs = (): number => (failingSince === undefined ? 0 : clock() - failingSince);
+  /** In proportion to the outage after that: a step may wait for a month. */
+  const reconnectMs = (): number => Math.min(maxReconnectMs, minReconnectMs * Math.max(1, outageMs() / promptMs));
+
+  function waitSeconds(): number {
+    if (!hasLine || vain > maxVain) return 0;
+    return Math.max(0, Math.min(maxWaitSeconds, Math.floor((deadline - clock()) / 1_000)));
+  }
+
+  const pause = (ms: number, reservedMs: number): Promise<void> =>
+    sleep(Math.min(ms, deadline - reservedMs - clock()), signal);
+
+  const reconnect = (reservedMs: number, atLeastMs = 0): Promise<void> =>
+    pause(Math.max(atLeastMs, withJitter(reconnectMs(), random)), reservedMs);
+
+  return {
+    waitSeconds,
+    maxReconnectMs: reconnectMs,
+    /** Whether the log must have the reason to wait: that of an outage once. */
+    isNews({ kind }: Unsuccessful): boolean {
+      const isNews = kind === 'held' || failingSince === undefined;
+      failingSince = kind === 'held' ? undefined : (failingSince ?? clock());
+      return isNews;
+    },
+    /** `seconds` is the wait that the attempt asked for, and `reservedMs` the time to keep for the last one. */
+    async after(round: Unsuccessful, seconds: number, tookMs: number, reservedMs: number): Promise<void> {
+      const [conflict] = round.kind === 'held' ? round.conflicts : [];
+      const hasTimedOut = round.kind === 'failed' && round.error.failure.kind === 'timeout';
+      const isVain = seconds > 0 && (tookMs < quickMs || hasTimedOut);
+      if (isVain) vain += conflict?.queue === undefined ? vainWithoutPlace : 1;
+      else if (seconds > 0 && conflict !== undefined) vain = 0;
+      hasLine = conflict?.hasWaited === true;
+      if (round.kind === 'failed') return reconnect(reservedMs, retryAfterOf(round.error.failure));
+      if (waitSeconds() === 0) {
+        polls += 1;
+        return pause(pauseMs(polls, soonestRetryMs(round.conflicts), random), reservedMs);
+      }
+      if (isVain) await reconnect(reservedMs);
+    },
+  };
+}
+
+const firstPauseMs = 1_000;
+const maxPauseMs = 10_000;
+const growth = 1.5;
+
+/** Randomized, because the service may have sent the same retry time to all clients of a path. */
+function pauseMs(polls: number, retryAfterMs = 0, random: () => number): number {
+  const backoff = Math.min(maxPauseMs, firstPauseMs * growth ** (polls - 1));
+  return Math.max(backoff / 2, retryAfterMs) + (random() * Math.max(backoff, retryAfterMs)) / 2;
+}
+
+/** The wait until the first of the paths may be free. */
+function soonestRetryMs(conflicts: Conflicts): number | undefined {
+  const asked = conflicts.map(({ error }) => retryAfterOf(error.failure)).filter((ms) => ms !== undefined);
+  return asked.length === 0 ? undefined : Math.min(...asked);
+}
