@@ -78,7 +78,10 @@ const ownerIn = (response: ClientResponse): string | undefined => nameIn(objectI
 
 type Lists = Pick<ReturnType<typeof createLists>, 'listLocks'>;
 
-/** Looks up more than `maxSingle` paths in the list of all locks. Some services send that list for every query. */
+/**
+ * Looks up more than `maxSingle` paths in the list of all locks, which some services send for every query. If it is not
+ * complete, that of a single path may be.
+ */
 export async function listOnPaths(
   client: Lists,
   workspace: WorkspaceId,
@@ -86,14 +89,17 @@ export async function listOnPaths(
   within: CallLimits,
   maxSingle = 8,
 ): Promise<List<KnownLock>> {
+  const distinct = new Set<string>(paths);
+  if (distinct.size > maxSingle) {
+    const { items, incomplete } = await client.listLocks({ workspace }, within);
+    if (incomplete === undefined) return { items: items.filter(({ path }) => distinct.has(path)), incomplete };
+  }
   const found = new Map<string, KnownLock>();
   let incomplete: string | undefined;
-  const distinct = new Set<string>(paths);
-  const filters = distinct.size > maxSingle ? [{}] : [...new Set(paths)].map((path) => ({ path }));
-  await inParallel(filters, async (filter: LockFilter) => {
-    const { items, incomplete: reason } = await client.listLocks({ workspace, filter }, within);
+  await inParallel([...new Set(paths)], async (path) => {
+    const { items, incomplete: reason } = await client.listLocks({ workspace, filter: { path } }, within);
     incomplete ??= reason;
-    for (const lock of items) if (distinct.has(lock.path)) found.set(lock.path, lock);
+    for (const lock of items) if (lock.path === path) found.set(path, lock);
   });
   return { items: [...found.values()], incomplete };
 }
@@ -108,16 +114,19 @@ export type LookupResult =
 export const lookUp = (client: Lists, workspace: WorkspaceId, paths: readonly LockPath[], within: CallLimits) =>
   lookupIn(listOnPaths(client, workspace, paths, within));
 
+/** A workspace may have so many locks that their list takes longer than this number of requests. */
+const maxSharedSingle = 100;
+
 /** Requests one list at a time, each for all paths that were asked for while the list before was under way. */
 export function createSharedLookUp(client: Lists, within: CallLimits) {
-  const next = new Map<WorkspaceId, { readonly paths: Set<LockPath>; readonly find: ReturnType<typeof lookUp> }>();
+  const next = new Map<WorkspaceId, { readonly paths: Set<LockPath>; readonly find: ReturnType<typeof lookupIn> }>();
   let last: Promise<unknown> = Promise.resolve();
 
   function open(workspace: WorkspaceId) {
     const paths = new Set<LockPath>();
     const find = last.then(() => {
       next.delete(workspace);
-      return lookUp(client, workspace, [...paths], within);
+      return lookupIn(listOnPaths(client, workspace, [...paths], within, maxSharedSingle));
     });
     last = find.catch(() => undefined);
     next.set(workspace, { paths, find });

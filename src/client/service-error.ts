@@ -143,14 +143,10 @@ export function isTransient({ failure }: ServiceError): boolean {
 /** Statuses of a server that knows only the interface, and not this route. */
 export const unknownRoute: readonly number[] = [404, 405, 501];
 
-/**
- * Whether a service that knows only the interface has answered, or a gateway until the retries ran out. Some gateways
- * refuse a route that the service does not have: if it is the token that they refuse, the other routes show it.
- */
+/** Whether a service that knows only the interface has answered, or a gateway until the retries ran out. */
 export function knowsNoRoute({ failure }: ServiceError): boolean {
   const refused = responseIn(failure);
-  if (refused?.kind !== 'refused' || refused.isOwnProblem) return false;
-  return unknownRoute.includes(refused.status) || (refused.status === 403 && refused.isRecognized);
+  return refused?.kind === 'refused' && unknownRoute.includes(refused.status) && !refused.isOwnProblem;
 }
 
 export const retryAfterOf = (failure: RequestFailure): number | undefined =>

@@ -88,7 +88,7 @@ export function cloneUrlIn(body: JsonObject, baseUrl: URL): string | undefined {
   return isSafe && username === '' && password === '' ? href : undefined;
 }
 
-const succeededWords = /^(succeeded|success|completed?|done|finished|ok|ready|synced|(already_)?up_?to_?date)$/;
+const succeededWords = /^(succeeded|success|completed?|done|finished|ok|synced|(already_)?up_?to_?date)$/;
 const failedWords = /^(failed|failure|error|cancell?ed|aborted|rejected|timed_?out)$/;
 
 function stateOf(status: string, error: string | undefined): SyncState {

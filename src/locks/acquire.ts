@@ -5,7 +5,6 @@ import type { CallLimits } from '../client/request.ts';
 import { isTransient, knowsNoRoute, ServiceError } from '../client/service-error.ts';
 import { lastAttemptMs } from '../client/time.ts';
 import { type Duration, formatDuration, formatSpan, milliseconds } from '../interface/duration.ts';
-import { formatNumber } from '../interface/format.ts';
 import { maxLeasePaths } from '../interface/lock-path.ts';
 import { grantedLock } from './ledger/entry.ts';
 import { conflictsText, pastMoment } from './messages.ts';
@@ -125,9 +124,7 @@ function createRequests(context: AcquireContext, goal: AcquireGoal) {
     async end(last: AcquireRound): Promise<void> {
       // A cancelled attempt has used the little time that is left.
       if (last.kind !== 'cancelled') await pathByPath.end();
-      // A service that refuses the token has granted nothing.
-      const isFinal = last.kind !== 'failed' || last.error.status === 403;
-      const isAnswered = last.kind === 'cancelled' ? pathByPath.hasAcquired() : isFinal;
+      const isAnswered = last.kind === 'cancelled' ? pathByPath.hasAcquired() : last.kind !== 'failed';
       await lease?.end(isByPath ? isAnswered : undefined);
     },
   };
@@ -135,13 +132,12 @@ function createRequests(context: AcquireContext, goal: AcquireGoal) {
 
 /**
  * Acquires several locks as one lease. Its id is that of the step, so the post-step can end it even without a ledger.
- * Undefined for a single lock, and for more than a lease can have, unless the service is known to be ours.
+ * Undefined for a single lock, and for more than a lease can have.
  */
 function createLease(context: PathContext, { paths, pool, count }: AcquireGoal) {
   const { client, record, clock, signal, log, terms } = context;
   const { service, workspace, step, type, ttl, note } = terms;
-  const isTooLong = paths.length > maxLeasePaths;
-  const isSet = paths.length > 1 && (!isTooLong || client.isOurs());
+  const isSet = paths.length > 1 && paths.length <= maxLeasePaths;
   if (pool === undefined && !isSet) return undefined;
   const startedAt = clock();
   const request = { workspace, lease: step, paths, pool, count, type, ttl, note };
@@ -157,14 +153,12 @@ function createLease(context: PathContext, { paths, pool, count }: AcquireGoal) 
     wait: QueueWait | undefined,
     within: CallLimits,
   ): Promise<AcquireRound | { readonly kind: 'unsupported' }> {
-    if (isTooLong) return { kind: 'failed', error: tooManyPaths(paths.length) };
     if (state === 'new') record({ ...intent, at: now() });
     if (state === 'new') state = 'refused';
     const put = await client.putLease({ ...request, wait }, within);
     if (put.kind === 'held' || put.mayBeDone || (put.kind === 'blocked' && wait !== undefined)) state = 'open';
-    const isUnsupported = put.kind === 'failed' && knowsNoRoute(put.error) && !client.isOurs();
-    if (isUnsupported && pool === undefined) return { kind: 'unsupported' };
-    if (isUnsupported && pool !== undefined && put.error.status !== 403) {
+    if (put.kind === 'failed' && knowsNoRoute(put.error) && !client.isOurs()) {
+      if (pool === undefined) return { kind: 'unsupported' };
       const reason = `The service has no pools, so no item of ${JSON.stringify(pool.name)} can be locked.`;
       return { kind: 'failed', error: new ServiceError(put.error.call, { kind: 'unsupported', reason }) };
     }
@@ -212,11 +206,6 @@ function createLease(context: PathContext, { paths, pool, count }: AcquireGoal) 
   }
 
   return { attempt, end };
-}
-
-function tooManyPaths(count: number): ServiceError {
-  const reason = `The service locks at most ${formatNumber(maxLeasePaths)} paths in one step, and these are ${formatNumber(count)}.`;
-  return new ServiceError({ method: 'PUT', path: '/leases', attempts: 0 }, { kind: 'unsupported', reason });
 }
 
 const mayRetry = (round: AcquireRound): round is Unsuccessful =>

@@ -116,7 +116,7 @@ describe('the status URL of a sync', () => {
 
 describe('the status of a sync', () => {
   const read = (body: Parameters<typeof readSync>[0]) => readSync(body, createSanitizer([]));
-  const succeeded = ['succeeded', 'SUCCESS', 'complete', 'done', 'Finished', 'ok', 'ready', 'Synced', 'up-to-date'];
+  const succeeded = ['succeeded', 'SUCCESS', 'complete', 'done', 'Finished', 'ok', 'Synced', 'up-to-date'];
   const failed = ['failed', 'failure', 'error', 'CANCELLED', 'canceled', 'aborted', 'timed out', 'rejected'];
   const goingOn = ['queued', 'running', 'in_progress', 'fetching', 'waiting for disk', 'succeeded?'];
 

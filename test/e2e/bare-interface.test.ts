@@ -224,17 +224,6 @@ const table: Readonly<Record<string, Row>> = {
     left: [hero],
     postWarns: 'left alone',
   },
-  'lock: two paths, 403 {"message"} to a route that is not of the interface': {
-    service: {
-      granted: (path) => json(201, { id: `of-${path}`, path }),
-      instead: on(({ url }) => /\/(leases|token)\b/.test(url), json(403, { message: 'Missing Authentication Token' })),
-    },
-    steps: [{ with: { operation: 'lock', path: `${hero}\nb` }, outputs: { status: 'acquired', count: '2' } }],
-  },
-  'lock: two paths, 403 {"error"} to everything': {
-    service: { instead: () => refusedWith(403) },
-    steps: [{ with: { operation: 'lock', path: `${hero}\nb` }, fails: 'no 403' }],
-  },
   'lock: 403 with a page, then 201 {}': {
     service: { instead: firstOnly(isLocking, page(403)) },
     steps: [locking],

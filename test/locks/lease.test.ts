@@ -84,23 +84,6 @@ const blocked = (more: Partial<Conflict>): PutLeaseResult => ({
   ],
 });
 
-test('more paths than a lease of our service can have are an error before anything is sent', async () => {
-  const many = Array.from({ length: 20_001 }, (_, index) => lockPath(`${index}`));
-  const client: Pick<Client, 'isOurs' | 'serverNow'> = { isOurs: () => true, serverNow: () => start };
-  const result = await acquireLocks(
-    {
-      ...{ client: client as Client, record: () => undefined, log: { line: () => undefined }, terms },
-      ...{ clock: () => start, random: () => 0.5, sleep: async () => undefined },
-      ...{ signal: new AbortController().signal, withoutWait: { deadline: start } },
-    },
-    { paths: many, count: many.length },
-    { wait: { seconds: 60 }, urgency: 3 },
-  );
-  expect(notAcquiredText(result, { seconds: 60 }, start, asFlag)).toMatch(
-    /^The service locks at most 20,000 paths in one step, and these are 20,001 /,
-  );
-});
-
 test('a service that lets nobody wait any more is asked again only when it says so', async () => {
   const { result, puts } = await requesting(
     () => blocked({ hasWaited: false, error: errorOf(refused(409, { retryAfterMs: 30 * second })) }),

@@ -240,8 +240,7 @@ function createSettling(
       }
       const pauseMs = backoff(failures, undefined, Math.random);
       const isOver = within.signal?.aborted === true || steadyClock() + pauseMs >= within.deadline;
-      // A refused token is no more accepted later.
-      if (!isUnsupported || isOver || end.error.status === 403) return end;
+      if (!isUnsupported || isOver) return end;
       await sleep(pauseMs, within.signal);
     }
   }
