@@ -20,7 +20,7 @@ interface ChangeQuery {
   /** Only commits that this one contains. */
   readonly head: string;
   /** Only commits that this one does not contain. */
-  readonly except?: string | undefined;
+  readonly except: string;
   readonly limits: Limits;
 }
 
@@ -41,12 +41,11 @@ export async function listChanges(
     const [, id = '', seconds = '', author = ''] = token.split(headerMark);
     commit = { id, author, at: Math.min(Number(seconds) * 1_000, maxTime) };
   };
-  const range = [head, ...(except === undefined ? [] : [`^${except}`])];
   const format = `--format=${['', '%H', '%ct', '%an'].join('%x01')}`;
   await git(['log', '-z', '-c', '--full-history', ...rawFiles, format, '--stdin'], {
     purpose: `list the changes up to ${head}`,
     limits,
-    input: Buffer.from(range.map((line) => `${line}\n`).join('')),
+    input: Buffer.from(`${head}\n^${except}\n`),
     onOutput: eachToken(eachRawFile((path, blob) => onChange({ path, blob, commit }), onHeader)),
   });
 }

@@ -133,8 +133,7 @@ export function createFindNewerVersions(git: Pick<Git, 'listChanges' | 'listDiff
     await git.listDifferences(workspace, { from: ours, to: theirs, limits }, (path) => {
       if (newest.has(path)) different.add(path);
     });
-    const changes = new Map([...newest].filter(([path]) => different.has(path)));
-    return { changes, isComplete };
+    return { changes: new Map([...newest].filter(([path]) => different.has(path))), isComplete };
   }
 
   return (workspace: string, ours: string, theirs: string): Promise<NewerVersions> => {

@@ -7,16 +7,10 @@ import { branchNamed, enoughTime, gitSetUp } from '../../support/git-service.ts'
 
 async function setUp() {
   const { git, remote, repository } = await gitSetUp();
-  const list = async (head: string, except?: string) => {
+  const list = async (head: string, except: string) => {
     const changes: FileChange[] = [];
-    for (const branch of [head, ...(except === undefined ? [] : [except])]) {
-      await git.fetch('game', remote, branchNamed(branch), enoughTime);
-    }
-    const query = {
-      head: repository.head(head),
-      except: except && repository.head(except),
-      limits: enoughTime,
-    };
+    for (const branch of [head, except]) await git.fetch('game', remote, branchNamed(branch), enoughTime);
+    const query = { head: repository.head(head), except: repository.head(except), limits: enoughTime };
     await git.listChanges('game', query, (change) => changes.push(change));
     return changes.map(({ path, blob }) => `${path} ${blob === null ? 'deleted' : 'changed'}`);
   };
@@ -35,9 +29,8 @@ test('a branch lacks the changes of another one, the newest first, with author a
   expect(await list('feature', 'main')).toEqual(['b changed']);
   expect(await list('main', 'main')).toEqual([]);
   const changes: FileChange[] = [];
-  await git.listChanges('game', { head: repository.head('main~1'), limits: enoughTime }, (change) =>
-    changes.push(change),
-  );
+  const query = { head: repository.head('main~1'), except: repository.head('main~2'), limits: enoughTime };
+  await git.listChanges('game', query, (change) => changes.push(change));
   expect(changes[0]?.blob).toBe(repository.git('rev-parse', 'main:a').trim());
   expect(changes[0]?.commit).toEqual({
     id: repository.git('rev-parse', 'main~1').trim(),
@@ -61,8 +54,9 @@ test('a merge changes only the files that differ from all its parents', async ()
 
 test('a path may begin like the header of a commit', async () => {
   const { repository, list } = await setUp();
-  repository.commit({ branch: 'main', files: { '\u0001zz': '1', c: '1' } });
-  expect(await list('main')).toEqual(['\u0001zz changed', 'c changed']);
+  repository.commit({ branch: 'before', files: { a: '1' } });
+  repository.commit({ branch: 'main', from: 'before', files: { '\u0001zz': '1', c: '1' } });
+  expect(await list('main', 'before')).toEqual(['\u0001zz changed', 'c changed']);
 });
 
 test.each([
@@ -70,7 +64,8 @@ test.each([
   { time: '9000000000000000 +0000', at: '9999-12-31T23:59:59.999Z' },
 ])('a commit may have any time ($time)', async ({ time, at }) => {
   const { git, remote, repository } = await setUp();
-  repository.commit({ branch: 'main', files: { a: '1' } });
+  repository.commit({ branch: 'main', files: { a: '1' } }, { branch: 'main', files: { a: '2' } });
+  const except = repository.head('main~1');
   const written = repository.git('cat-file', 'commit', 'main').replace(/^(committer .*>) .*$/m, `$1 ${time}`);
   const file = join(repository.path, 'commit');
   await writeFile(file, written);
@@ -78,6 +73,7 @@ test.each([
   repository.git('update-ref', 'refs/heads/main', id);
   await git.fetch('game', remote, branchNamed('main'), enoughTime);
   const times: string[] = [];
-  await git.listChanges('game', { head: id, limits: enoughTime }, ({ commit }) => times.push(asTimestamp(commit.at)));
+  const query = { head: id, except, limits: enoughTime };
+  await git.listChanges('game', query, ({ commit }) => times.push(asTimestamp(commit.at)));
   expect(times).toEqual([at]);
 });
