@@ -75,11 +75,13 @@ export function isGone({ pid, startedAt }: RecordedProcess): boolean {
 
 /** The default time limit of a job, in which a step outside of the container may run. */
 const maxIdleMs = 6 * 3_600_000;
+/** Once its ledger is gone: a step may have emptied the folder, and another may run outside of the container since. */
+const maxIdleWithoutLedgerMs = 600_000;
 const lookEveryMs = 60_000;
 
 /**
- * Returns a function that says whether a job has ended whose worker is invisible, as in a container: its ledger is gone,
- * or no step has run in the container for hours.
+ * Returns a function that says whether a job has ended whose worker is invisible, as in a container: no step has run in
+ * the container for hours, or for minutes since its ledger is gone.
  */
 export function createContainerCheck(
   ledgerFile: string,
@@ -94,7 +96,8 @@ export function createContainerCheck(
       lookedAt = clock();
       if (runsStep()) seenAt = lookedAt;
     }
-    return isRemoved() || clock() - seenAt > maxIdleMs;
+    const idleMs = clock() - seenAt;
+    return idleMs > maxIdleMs || (idleMs > maxIdleWithoutLedgerMs && isRemoved());
   };
 }
 

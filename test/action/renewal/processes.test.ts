@@ -127,7 +127,8 @@ describe('the process of a step that is still running', () => {
 });
 
 describe('a job whose worker is invisible', () => {
-  const hour = 3_600_000;
+  const minute = 60_000;
+  const hour = 60 * minute;
 
   function checking(runsStep: boolean) {
     const file = join(temporaryFolder(), 'ledger.jsonl');
@@ -148,14 +149,25 @@ describe('a job whose worker is invisible', () => {
     };
   }
 
-  test('is over when its ledger is gone, even if the next job has one of the same name', () => {
-    const { file, ledger, isOverAt } = checking(true);
+  test.each([
+    ['lives while a step runs, even if one has removed the ledger', true, false],
+    ['is over after ten minutes without a step and its ledger, even if the next job has one of that name', false, true],
+  ])('%s', (_, runsStep, isOver) => {
+    const { file, ledger, isOverAt } = checking(runsStep);
+    expect(isOverAt(10 * minute + 1)).toBe(false);
     ledger.append({ kind: 'step-ended', step: 's', at: new Date().toISOString() });
-    expect(isOverAt(1)).toBe(false);
+    expect(isOverAt(10 * minute + 2)).toBe(false);
     rmSync(file);
-    expect(isOverAt(2)).toBe(true);
+    expect(isOverAt(10 * minute + 3)).toBe(isOver);
     ledger.append({ kind: 'step-started', step: 't', at: new Date().toISOString() });
-    expect(isOverAt(3)).toBe(true);
+    expect(isOverAt(10 * minute + 4)).toBe(isOver);
+  });
+
+  test('is not over at once when its ledger is gone', () => {
+    const { file, isOverAt } = checking(false);
+    rmSync(file);
+    expect(isOverAt(10 * minute)).toBe(false);
+    expect(isOverAt(10 * minute + 1)).toBe(true);
   });
 
   test.each([
