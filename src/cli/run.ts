@@ -53,7 +53,6 @@ export async function runUnderLocks(program: ConnectionContext, request: RunRequ
   try {
     try {
       const acquired = await acquireGoal(context);
-      await expectRenewal(context, acquired);
       // The signal came while the last response was on its way.
       if (signals.interrupted.aborted) throw didNotRun('Interrupted.');
       return await runWithLocks(context, acquired);
@@ -115,17 +114,17 @@ async function acquireGoal({ request, remote, session }: RunContext) {
     { wait, urgency },
   );
   if (acquired.kind !== 'acquired') throw didNotRun(notAcquiredText(acquired, wait, client.serverNow(), asFlag));
-  const { grants, grantedAt } = acquired;
+  const { grantedAt } = acquired;
   const items = request.pool === undefined ? undefined : acquired.items;
   const waited = acquired.waitedMs > 0 ? ` after waiting for ${formatElapsed(acquired.waitedMs)}` : '';
-  report(`Locked ${joinFirst(grants.map(({ path }) => path))}${waited}.`);
+  report(`Locked ${joinFirst(acquired.grants.map(({ path }) => path))}${waited}.`);
+  const { grants, refusal } = await renewFirst({ ...context, ...context.terms }, acquired.grants);
+  if (refusal !== undefined) {
+    report(
+      `This service cannot renew locks. ${refusal} The command is stopped before they expire: choose a longer --ttl if it takes longer.`,
+    );
+  }
   return { grants, grantedAt, items };
-}
-
-/** Does not start a command that would be stopped when its locks expire. */
-async function expectRenewal({ session: { context } }: RunContext, { grants }: AcquiredGoal): Promise<void> {
-  const { refusal } = await renewFirst({ ...context, ...context.terms }, grants);
-  if (refusal !== undefined) throw didNotRun(`This service cannot renew locks. ${refusal}`);
 }
 
 /** Renews the locks while the command runs. */
