@@ -10,7 +10,7 @@ export interface OurLock extends Omit<JobLock, 'grant' | 'ending'> {
 }
 
 /** The known part of a grant. A lock of another job has no `key`, and `at` is the latest time of the grant. */
-interface OwnGrant extends Pick<Grant, 'path'>, Partial<Pick<Grant, 'key' | 'at' | 'lastsUntil'>> {
+interface OwnGrant extends Pick<Grant, 'path'>, Partial<Pick<Grant, 'key' | 'at' | 'lastsUntil' | 'renewedUntil'>> {
   readonly lock: OwnLock;
 }
 
@@ -43,9 +43,10 @@ export function ownLockState({ grant, mayBeReleased }: OurLock, found: LookupRes
       return withoutProof;
     case 'locked': {
       const identity = identityOf(grant, found.lock, mayHaveEnded);
-      // Some services still list a lock for a while after it has expired. For ours, their list counts, and not the time:
-      // our clock, or that of a gateway, may be wrong by days.
-      if (identity !== 'ours' && Date.parse(found.lock.expires_at ?? '') <= serverNow) return 'absent';
+      // Our clock, or that of a gateway, may be wrong by days: ours lasts for as long as we have counted.
+      const lasts = identity === 'ours' && machineClock() < (grant.renewedUntil ?? grant.lastsUntil ?? 0);
+      // Some services still list a lock for a while after it has expired.
+      if (!lasts && Date.parse(found.lock.expires_at ?? '') <= serverNow) return 'absent';
       return identity ?? withoutProof;
     }
   }
@@ -55,7 +56,7 @@ export function ownLockState({ grant, mayBeReleased }: OurLock, found: LookupRes
  * Undefined if neither an id nor an ETag identifies the listed lock, and it is not known to be later. Nor does an id alone
  * if our lock may have ended, and the listed one begins or ends later: it may be the id of the path.
  */
-function identityOf({ lock: own, at = '' }: OwnGrant, listed: KnownLock, mayHaveEnded: boolean) {
+function identityOf({ lock: own, key, at = '' }: OwnGrant, listed: KnownLock, mayHaveEnded: boolean) {
   const isSame = isSameLock(own, listed);
   if (isSame === false) return 'other';
   const laterMs = Date.parse(listed.acquired_at ?? '') - Date.parse(own.acquired_at ?? at);
@@ -66,7 +67,9 @@ function identityOf({ lock: own, at = '' }: OwnGrant, listed: KnownLock, mayHave
     return isOfOther || isLater ? 'other' : undefined;
   }
   const endsLater = Date.parse(listed.expires_at ?? '') - Date.parse(own.expires_at ?? '') > clockSlackMs;
-  return mayHaveEnded && own.etag === undefined && (isLater || endsLater) ? undefined : 'ours';
+  // Another job may have renewed the lock that it handed over: then only the beginning counts, if it is known.
+  const isOther = isLater || (endsLater && (key !== undefined || Number.isNaN(laterMs)));
+  return mayHaveEnded && own.etag === undefined && isOther ? undefined : 'ours';
 }
 
 /** Whether the lock has expired or is about to. A lock without a known expiry may have expired. */

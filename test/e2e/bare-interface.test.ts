@@ -410,3 +410,24 @@ test('the post-step of a killed step releases its locks at once if the service r
   expect([...service.locked]).toEqual([]);
   await service.close();
 });
+
+test('an expired lock that is still listed is lost, and another step can take it again', async () => {
+  let listed: object[] = [];
+  const service = await openBareService({
+    granted() {
+      const times = { acquired_at: new Date().toISOString(), expires_at: new Date(Date.now() + 1_000).toISOString() };
+      listed = [{ id: `l${listed.length + 1}`, path: hero, ...times }];
+      return json(201, listed[0] ?? {});
+    },
+    locks: () => json(200, listed),
+    freeAt: 0,
+  });
+  const job = await jobAt(service.baseUrl);
+  await job.run(briefly);
+  // The service says the time in whole seconds.
+  await new Promise((resolve) => setTimeout(resolve, 2_100));
+  expect(await job.run({ with: checking.with })).toMatchObject({ exitCode: 1, outputs: { status: 'lost' } });
+  expect(await job.run(briefly)).toMatchObject({ exitCode: 0, outputs: locking.outputs });
+  await job.post();
+  await service.close();
+});

@@ -1,16 +1,23 @@
 import { expect, test } from 'vitest';
 import type { KnownLock } from '../../src/client/known-lock.ts';
 import type { LookupResult } from '../../src/client/lists.ts';
+import { machineClock } from '../../src/client/time.ts';
 import { type OurLock, ownLockState } from '../../src/locks/ownership.ts';
 import { lockPath } from '../client/test-client.ts';
 import { iso, knownLock } from './samples.ts';
 
 const serverNow = Date.parse(iso(0));
 
-type Own = OurLock['grant']['lock'] & { readonly grantedAt?: string };
+type Own = OurLock['grant']['lock'] &
+  Pick<OurLock['grant'], 'key' | 'lastsUntil' | 'renewedUntil'> & { readonly grantedAt?: string };
 
-const stateOf = ({ grantedAt, ...lock }: Own, found: LookupResult, mayBeReleased = false): string => {
-  const grant = { path: lockPath('a.psd'), lock, ...(grantedAt !== undefined && { at: grantedAt }) };
+const stateOf = (
+  { grantedAt, key, lastsUntil, renewedUntil, ...lock }: Own,
+  found: LookupResult,
+  mayBeReleased = false,
+): string => {
+  const at = grantedAt !== undefined && { at: grantedAt };
+  const grant = { path: lockPath('a.psd'), lock, lastsUntil, renewedUntil, ...at, ...(key !== undefined && { key }) };
   return ownLockState({ grant, mayBeReleased }, found, serverNow);
 };
 
@@ -61,8 +68,28 @@ test.each([
   expect(stateOf(own, look, mayBeReleased)).toBe(expected);
 });
 
-test('a lock that is listed after its end is absent, unless its id is ours: a clock may be wrong by days', () => {
-  expect(compare({ id: 'l1' }, { id: 'l1', expires_at: iso(0) })).toBe('ours');
-  expect(compare({ id: 'l1' }, { id: 'l2', expires_at: iso(0) })).toBe('absent');
-  expect(compare({ expires_at: iso(60_000) }, { expires_at: iso(0) })).toBe('absent');
+test.each([
+  ['absent if its counted lifetime is unknown', {}, 'l1', 'absent'],
+  ['absent if its counted lifetime is over', { lastsUntil: -1 }, 'l1', 'absent'],
+  ['ours while its counted lifetime lasts: a clock may be wrong by days', { lastsUntil: 60_000 }, 'l1', 'ours'],
+  ['ours while it lasts after a renewal', { lastsUntil: -1, renewedUntil: 60_000 }, 'l1', 'ours'],
+  ['absent if it has another id', { lastsUntil: 60_000 }, 'l2', 'absent'],
+])('a lock that is listed after its end is %s', (_, lifetime, id, expected) => {
+  const own = Object.fromEntries(Object.entries(lifetime).map(([name, ms]) => [name, machineClock() + ms]));
+  expect(compare({ id: 'l1', ...own }, { id, expires_at: iso(0) })).toBe(expected);
+});
+
+test('a lock that nothing identifies is absent if it is listed after its end', () => {
+  const lasting = { expires_at: iso(60_000), lastsUntil: machineClock() + 60_000 };
+  expect(compare(lasting, { expires_at: iso(0) })).toBe('absent');
+});
+
+test.each([
+  ['ours if another job handed it over, which may have renewed it', {}, { acquired_at: iso(1) }, 'ours'],
+  ['unclear if its beginning is unknown', {}, {}, 'unknown'],
+  ['unclear if it begins later', {}, { acquired_at: iso(9_000) }, 'unknown'],
+  ['unclear if our ledger has its end', { key: 's/1' }, { acquired_at: iso(1) }, 'unknown'],
+])('a lock with only an id that may have ended, and is listed with a later end, is %s', (_, more, listed, expected) => {
+  const own = { id: 'l1', acquired_at: iso(1), expires_at: iso(0), ...more };
+  expect(compare(own, { id: 'l1', ...listed, expires_at: iso(60_000) })).toBe(expected);
 });

@@ -164,7 +164,7 @@ describe('the release of a lock of the job', () => {
 
 describe('the release of a lock that only its id identifies, by a service that may ignore it', () => {
   const lastsUntil = machineClock() + 3_600 * second;
-  const lasting = own({ id: 'l1', lastsUntil });
+  const lasting = own({ key: 'a', id: 'l1', lastsUntil });
   const mine = { ...ours, id: 'l1' };
 
   test('needs no lookup while the lock certainly lasts', async () => {

@@ -93,9 +93,15 @@ const shapes = {
   intent: { ...request, type: isString, ttl: isTtl, note: isOptional(isString), byService: isBoolean },
   /**
    * `waitedMs` is the time since the step first requested the path. `lastsUntil`: the earliest expiry without a renewal, by
-   * the clock of the machine.
+   * the clock of the machine. `renewedUntil`: with the last one, which a gateway may have answered.
    */
-  granted: { ...request, waitedMs: isInteger, lock: isGrantedLock, lastsUntil: isOptional(isInteger) },
+  granted: {
+    ...request,
+    waitedMs: isInteger,
+    lock: isGrantedLock,
+    lastsUntil: isOptional(isInteger),
+    renewedUntil: isOptional(isInteger),
+  },
   /**
    * Written before a lease is requested: from then on it may hold locks. `path` is the first of its paths, or names the
    * pool.
@@ -113,8 +119,11 @@ const shapes = {
    * it gives back.
    */
   'step-ended': { step: isString, at: isTime },
-  /** All locks of the step were renewed, except those on some paths, and those lost before. `expires_at` is their earliest expiry. */
-  renewed: { ...ofStep, expires_at: isTime, except: isOptional(isStringList) },
+  /**
+   * All locks of the step were renewed, except those on some paths, and those lost before. `expires_at` is their earliest
+   * expiry, and `renewedUntil` by the clock of the machine.
+   */
+  renewed: { ...ofStep, expires_at: isTime, renewedUntil: isOptional(isInteger), except: isOptional(isStringList) },
   /** Some locks of the step could not be renewed. The next `renewed` line supersedes this one. */
   unrenewed: { ...ofStep, reason: isString },
   /** The service refused to renew the lock, and may have named its new holder: it ended while the job relied on it. */

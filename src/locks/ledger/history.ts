@@ -144,7 +144,8 @@ export function openHistory() {
     const renewal = renewals.get(grant.step);
     const isOver = mayBeReleased || (loss ?? ending) !== undefined;
     if (renewal === undefined || renewal === lock.renewal || isOver) return lock;
-    return { ...lock, renewal, grant: { ...grant, lock: { ...grant.lock, expires_at: renewal.expires_at } } };
+    const { expires_at, renewedUntil } = renewal;
+    return { ...lock, renewal, grant: { ...grant, renewedUntil, lock: { ...grant.lock, expires_at } } };
   }
 
   /** The locks that an entry is about: by key, by id or ETag, or else the newest one that may be meant. */

@@ -2,8 +2,9 @@ import type { WorkspaceId } from '../../client/access.ts';
 import type { Client } from '../../client/client.ts';
 import { conditionOf } from '../../client/known-lock.ts';
 import type { CallLimits } from '../../client/request.ts';
+import { machineClock } from '../../client/time.ts';
 import { milliseconds, type Ttl } from '../../interface/duration.ts';
-import type { Grant } from '../ledger/entry.ts';
+import { type Grant, lifetimeMs } from '../ledger/entry.ts';
 import type { LockContext } from '../release.ts';
 
 interface FirstRenewal extends Pick<LockContext, 'clock' | 'record'>, Pick<CallLimits, 'signal'> {
@@ -37,9 +38,10 @@ export async function renewFirst(
   // A lock that the request only found may be that of another job.
   if (renewal.kind === 'renewed' || (renewal.kind === 'replaced' && renewal.isNew)) {
     const { id, etag, fence = lock.fence, expires_at } = renewal.lock;
-    const now = { ...first, lock: { ...lock, id, etag, fence, expires_at } };
-    record({ ...now, at: new Date(client.serverNow()).toISOString() });
-    return { grants: [now, ...others], refusal };
+    const renewed = { ...first, lock: { ...lock, id, etag, fence, expires_at } };
+    const now = { ...renewed, at: new Date(client.serverNow()).toISOString() };
+    record({ ...now, renewedUntil: machineClock() + Math.floor(lifetimeMs(now, ttl)) });
+    return { grants: [renewed, ...others], refusal };
   }
   if (renewal.kind === 'replaced') return { grants, refusal };
   // A service that answers 412 to a lost lock supports renewal. The next renewal records the loss.

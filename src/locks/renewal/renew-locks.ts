@@ -2,6 +2,7 @@ import type { Client } from '../../client/client.ts';
 import { inParallel } from '../../client/in-parallel.ts';
 import { type AcquiredLock, conditionOf, isSameLock } from '../../client/known-lock.ts';
 import type { CallLimits } from '../../client/request.ts';
+import { machineClock } from '../../client/time.ts';
 import { formatDuration } from '../../interface/duration.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import type { Entry, Grant } from '../ledger/entry.ts';
@@ -151,6 +152,8 @@ interface Round extends LocksToRenew {
 /** The result of one request for a lock, or for all locks of a lease. */
 interface Renewed {
   readonly expiresAt?: string;
+  /** By the clock of the machine. */
+  readonly renewedUntil?: number;
   /** The paths of held locks that were not renewed. */
   readonly except?: readonly string[];
   readonly failed?: Extract<Renewal, { readonly kind: 'refused' | 'failed' }>;
@@ -176,7 +179,10 @@ function createRound(round: Round) {
     const at = new Date(client.serverNow()).toISOString();
     const [first] = results.flatMap(({ expiresAt }) => expiresAt ?? []).toSorted();
     if (first !== undefined) {
-      record({ kind: 'renewed', ...job, at, expires_at: first, ...(except.length > 0 && { except }) });
+      const [renewedUntil] = results
+        .flatMap((result) => result.renewedUntil ?? [])
+        .toSorted((one, other) => one - other);
+      record({ kind: 'renewed', ...job, at, expires_at: first, renewedUntil, ...(except.length > 0 && { except }) });
     }
     // Recorded once, and again after a `renewed` line, which supersedes it.
     if (failure !== undefined && (!isFailing || first !== undefined) && !followed.ending.aborted) {
@@ -218,13 +224,14 @@ async function renewTogether(round: Round, grants: readonly Grant[]): Promise<Re
   if (renewal.kind === 'ended') return {};
   const { expiresAt, renewed } = renewal;
   schedule.renewed(first, expiresAt);
+  const renewedUntil = machineClock() + Math.floor(schedule.remainingMs(first));
   const { id, etag } = renewed ?? first.lock;
   if (id !== first.lock.id || etag !== first.lock.etag) {
-    const changed = { ...first, at, lock: { ...first.lock, id, etag, expires_at: expiresAt } };
+    const changed = { ...first, at, renewedUntil, lock: { ...first.lock, id, etag, expires_at: expiresAt } };
     record(changed);
     followed.kept.set(first.path, changed);
   }
-  return { expiresAt };
+  return { expiresAt, renewedUntil };
 }
 
 /** `renewed`: a lock on its own, whose ETag the renewal may have changed. */

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Client } from '../../../src/client/client.ts';
 import type { AcquiredLock } from '../../../src/client/known-lock.ts';
+import { machineClock } from '../../../src/client/time.ts';
 import type { Entry } from '../../../src/locks/ledger/entry.ts';
 import { renewFirst } from '../../../src/locks/renewal/first-renewal.ts';
 import { ttl } from '../../client/test-client.ts';
@@ -24,4 +25,6 @@ test.each([
   const { refusal } = await renewFirst(context, [grantOf('a', { lock: lockOf('a', { id: 'l1' }) })]);
   expect(refusal).toBe('It grants another lock instead.');
   expect(entries).toHaveLength(recorded);
+  const lasting = machineClock() + 50_000;
+  expect(entries.every((entry) => entry.kind === 'granted' && (entry.renewedUntil ?? 0) > lasting)).toBe(true);
 });

@@ -49,6 +49,15 @@ describe('the expiry of a lock', () => {
   });
 });
 
+test('the counted lifetime of a lock is that of the last round with it', () => {
+  const rounds = [
+    { ...renewed(3), renewedUntil: 7 },
+    { ...renewed(6, 'b'), renewedUntil: 9 },
+  ];
+  const { held } = historyOf([grant('a'), grant('b'), ...rounds]);
+  expect(held.map((lock) => lock.grant.renewedUntil)).toEqual([9, 7]);
+});
+
 test('thousands of renewals of thousands of locks are read in a moment: a post-step has little time', () => {
   const grants = Array.from({ length: 5_000 }, (_, index) => grant(`a${index}`));
   const before = performance.now();

@@ -8,7 +8,7 @@ import { createLists } from '../../../src/client/lists.ts';
 import { createAcquireLock, createRenewLock } from '../../../src/client/post-lock.ts';
 import { createReleaseLock } from '../../../src/client/release-lock.ts';
 import type { RawResponse } from '../../../src/client/response.ts';
-import { createServerClock } from '../../../src/client/time.ts';
+import { createServerClock, machineClock } from '../../../src/client/time.ts';
 import { formatDuration } from '../../../src/interface/duration.ts';
 import { problemTypePrefix } from '../../../src/interface/problem.ts';
 import type { Entry, Grant } from '../../../src/locks/ledger/entry.ts';
@@ -369,6 +369,9 @@ describe('the ledger of a renewed step', () => {
     expect(of('renewed')).toMatchObject([{ except: ['b'] }, { except: ['b'] }]);
     const [first] = times(sent, 'c');
     expect(of('renewed')[0]).toMatchObject({ step: 's', ...place, expires_at: iso((first ?? 0) + 20 + 60 * second) });
+    const lastsMs = (of('renewed')[0]?.renewedUntil ?? 0) - machineClock();
+    expect(lastsMs).toBeGreaterThan(50 * second);
+    expect(lastsMs).toBeLessThanOrEqual(60 * second);
   });
 
   test('has a renewal error once while it lasts', async () => {
