@@ -7,7 +7,7 @@ import { now } from '../storage/timestamp.ts';
 import { type Bearer, maySee, tokensOfOwner } from '../tokens/tokens.ts';
 import { isOwnLock } from './change-lock.ts';
 import { findLocks } from './find.ts';
-import { isFree, keptFor } from './next-in-line.ts';
+import { isFree, keptFor } from './kept-paths.ts';
 import { listQueue, type QueuedRequest, withoutWaitId } from './queue.ts';
 import { defaultUrgency, waitIds } from './wait-terms.ts';
 import { joinLine, removeWaits, type WaitRequest } from './waits.ts';

@@ -1,6 +1,6 @@
 import { maxTimerMs } from '../../interface/timers.ts';
 import { type LockKey, nameOf } from './find.ts';
-import type { Next } from './next-in-line.ts';
+import type { Next } from './kept-paths.ts';
 
 /** The clients that wait at this instance, and the changes that end their waits. */
 

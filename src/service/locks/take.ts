@@ -4,9 +4,9 @@ import type { Compared } from '../../interface/resources.ts';
 import { Refusal } from '../contract/response.ts';
 import type { Database } from '../storage/storage.ts';
 import { findRows, isActive, type LockKey, type LockRow, nameOf, type StoredLock } from './find.ts';
+import { keptFor, type Next, selectAfterOthers } from './kept-paths.ts';
 import type { WatchedPath } from './local-waiters.ts';
 import type { LockQuota } from './lock-quota.ts';
-import { keptFor, type Next, selectAfterOthers } from './next-in-line.ts';
 import { type Grant, type LockRequest, readWorkspaces, storeLocks } from './store-locks.ts';
 import { maxWaitSeconds, type Place } from './wait-terms.ts';
 import { extendPresence, joinLine, removeWaits, type WaitRequest } from './waits.ts';
@@ -163,14 +163,14 @@ async function readStates(db: Database, requests: readonly Wanted[]): Promise<Pa
   // One without a place gives up that of its client, and so has to find it.
   const places = requests.map(({ keys: [first], place, waitId }) => ({
     workspace: first?.workspace,
-    before: place && waitId,
+    waitId: place && waitId,
   }));
   const [rows, afterOthers] = await Promise.all([findRows(db, keys), selectAfterOthers(db, places)]);
   const lockOn = foundOf(keys, rows);
-  const free = afterOthers.flatMap(({ index }) => {
+  const free = afterOthers.flatMap(({ index, before }) => {
     const { keys = [], wanted = 1 } = requests[index] ?? {};
     const free = keys.filter((key) => !isActive(lockOn.get(key)));
-    return free.length < wanted ? [] : free.map((key) => ({ key, before: places[index]?.before }));
+    return free.length < wanted ? [] : free.map((key) => ({ key, before }));
   });
   const lines = free.map(({ key, before }) => ({ ...key, before }));
   const freeKeys = free.map(({ key }) => key);

@@ -33,28 +33,24 @@ const waitingAt = (leases: readonly Lease[], held: ReadonlySet<string>, keeps: (
 const workspace = 'game';
 
 /** The lines of these clients, as the database has them. */
-const linesOf = (waiting: readonly Client[], most: (many: boolean) => number): Lines<Client> => ({
-  first: async (asked, many) =>
+const linesOf = (waiting: readonly Client[], most = (count: number) => count): Lines<Client> => ({
+  first: async (asked, count) =>
     asked.flatMap(({ path, before, after }, index) => {
-      const end = waiting.find(({ id }) => id === before)?.rank ?? Number.POSITIVE_INFINITY;
       const line = waiting.filter((each) => each.free.includes(path) && each.rank > after).toSorted(byRank);
-      const upTo = line[most(many) - 1]?.rank ?? Number.POSITIVE_INFINITY;
-      return line.flatMap((lease) => (lease.rank <= upTo && lease.rank < end ? { index, lease } : []));
+      const upTo = line[most(count) - 1]?.rank ?? Number.POSITIVE_INFINITY;
+      return line.flatMap((lease) => (lease.rank <= upTo && lease.rank < before ? { index, lease } : []));
     }),
   withEnough: async (sets) =>
-    new Map(
-      sets
-        .filter(({ free, wanted }) => free.length >= wanted)
-        .map(({ id, rank }) => [id, { isFirst: waiting.every((each) => each.rank >= rank) }]),
-    ),
-  free: async ({ free }) => free.map((path) => ({ workspace, path })),
+    sets
+      .filter(({ free, wanted }) => free.length >= wanted)
+      .map(({ id, rank }) => ({ id, isFirst: waiting.every((each) => each.rank >= rank) ? 1 : 0 })),
+  free: async (sets) => sets.flatMap(({ id, free }) => free.map((path) => ({ id, workspace, path }))),
 });
 
 async function spokenForIn(waiting: readonly Client[]): Promise<ReadonlyMap<string, Client>> {
   const free = [...new Set(waiting.flatMap((each) => each.free))];
-  const lines = linesOf(waiting, (many) => (many ? 3 : 1));
   const next = await nextInLine(
-    lines,
+    linesOf(waiting, (count) => (count > 1 ? 3 : 1)),
     free.map((path) => ({ workspace, path })),
   );
   return new Map(free.flatMap((path, index) => (next[index] === undefined ? [] : [[path, next[index]] as const])));
@@ -111,7 +107,7 @@ test('follows each line only as far as needed, with the result of a look at all 
       const ahead = decideAll(waiting.filter(({ rank }) => rank < before.rank));
       const foundAhead = await nextInLine(
         linesOf(waiting, () => most),
-        asked.map((path) => ({ ...path, before: before.id })),
+        asked.map((path) => ({ ...path, before: before.rank })),
       );
       expect(foundAhead.map((next) => next?.id)).toEqual(asked.map(({ path }) => ahead.get(path)?.id));
     }),

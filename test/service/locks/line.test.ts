@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { keptFor, lookAgainMs } from '../../../src/service/locks/next-in-line.ts';
+import { keptFor, lookAgainMs, selectAfterOthers } from '../../../src/service/locks/kept-paths.ts';
 import { countWaiting, listQueue, placeInLine } from '../../../src/service/locks/queue.ts';
 import { joinLine, removeOldWaits } from '../../../src/service/locks/waits.ts';
 import { databaseKinds } from '../../support/databases.ts';
@@ -131,13 +131,29 @@ describe.each(databaseKinds)('a place in line, on $name', (kind) => {
     expect(new Set(kept.map((next) => next?.id))).toEqual(new Set(['large 0']));
     expect(rows).toBeLessThan(3 * paths.length);
     rows = 0;
+    const [own] = await selectAfterOthers(read, [{ workspace, waitId: 'large 1' }]);
     const ahead = await keptFor(
       read,
-      keys.map((key) => ({ ...key, before: 'large 0' })),
+      keys.map((key) => ({ ...key, before: own?.before })),
     );
-    expect([new Set(ahead), rows]).toEqual([new Set([undefined]), 0]);
+    expect(new Set(ahead.map((next) => next?.id))).toEqual(new Set(['large 0']));
+    expect(await selectAfterOthers(read, [{ workspace, waitId: 'large 0' }])).toEqual([]);
     await storage.commit('global', (db) => db.deleteFrom('waits').execute());
   }, 60_000);
+
+  test('is found for paths that many different leases want, with few queries', async () => {
+    const pathOf = (n: number) => `shared/${n % 300}`;
+    const waits = Array.from({ length: 200 }, (_, n) =>
+      waitRequest(`set ${n}`, { paths: [0, 1, 2, 3, 4].map((each) => pathOf(n * 7 + each * 31)) }),
+    );
+    await storage.commit({ workspace }, (db) => joinLine(db, waits));
+    const queries: RecordedQuery[] = [];
+    const keys = Array.from({ length: 300 }, (_, n) => ({ workspace, path: pathOf(n) }));
+    const kept = await keptFor(recording(storage.read, queries), keys);
+    expect(kept.filter((next) => next !== undefined).length).toBeGreaterThan(150);
+    expect(queries.length).toBeLessThan(60);
+    await storage.commit('global', (db) => db.deleteFrom('waits').execute());
+  });
 
   test('is listed with its priority: each level counts as five minutes of waiting', async () => {
     const waits = ([5, 3, 1] as const).map((urgency) => waitRequest(`u${urgency}`, { urgency, paths: ['p'] }));

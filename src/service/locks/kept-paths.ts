@@ -1,0 +1,162 @@
+import { type RawBuilder, sql } from 'kysely';
+import { batchQuery, inputIndex, numberOf, textOf } from '../storage/batch-query.ts';
+import { coalesceReads } from '../storage/coalesce-reads.ts';
+import type { Database } from '../storage/storage.ts';
+import { now } from '../storage/timestamp.ts';
+import { findCommittedLock, type LockKey } from './find.ts';
+import { type LinePath, lastRank, nextInLine, type Waiting } from './next-in-line.ts';
+import { requestGapMs } from './wait-terms.ts';
+import { isPresent, type WaitRequest } from './waits.ts';
+
+/** A lease may be passed on a free path for this part of its wait. One level of urgency is worth as much. */
+const passedForMs = 5 * 60_000;
+
+/** A present lease as it is in the database, and how long the others wait for it at most. */
+export interface Next extends Waiting {
+  readonly kind: WaitRequest['kind'];
+  readonly owner: string;
+  readonly origin: string | null;
+  readonly presentMs: number;
+}
+
+/** For each of these free paths, the lease that it is kept for. */
+export const keptFor = (db: Database, paths: readonly LinePath[]): Promise<readonly (Next | undefined)[]> =>
+  nextInLine<Next>(
+    {
+      async first(paths, count) {
+        const rows = await selectFirst[count](db, paths);
+        return rows.map(({ index, keeps, ...lease }) => ({ index, lease: { ...lease, keeps: keeps === 1 } }));
+      },
+      withEnough: (sets) => selectWithEnough(db, sets),
+      free: (sets) => selectFree(db, sets),
+    },
+    paths,
+  );
+
+const committedKeptFor = coalesceReads((db, keys: readonly LockKey[]) => keptFor(db, keys));
+
+/** Whether a path is free, the lease that it is then kept for, and when to look again if nothing changes. */
+export async function readPath(read: Database, key: LockKey) {
+  const [found, next] = await Promise.all([findCommittedLock(read, key), committedKeptFor(read, key)]);
+  // The clock of the database counts: that of this process may differ.
+  const isFree = found === undefined;
+  return { isFree, next, lookAgainMs: isFree ? lookAgainMs(next) : found.remainingMs };
+}
+
+/** Whether anyone is present in the workspace of the member before a rank. */
+const isAnyoneBefore = (rank: RawBuilder<number>) =>
+  sql<boolean>`exists (select 1 from waits where workspace_id = ${textOf('workspace')} and ${isPresent} and rank < ${rank})`;
+
+const ownRank = sql<number>`coalesce((select rank from waits where id = ${textOf('waitId')} and ${isPresent}),
+  ${sql.lit(lastRank)})`;
+
+/**
+ * Which of these requests are after others of their workspaces, whatever these wait for, and the rank of the request, or
+ * the last one. Most often, nobody waits: then thousands of paths need not be written as JSON.
+ */
+export const selectAfterOthers = batchQuery((db, members) =>
+  db
+    .selectFrom(members)
+    .where(isAnyoneBefore(ownRank))
+    .select([inputIndex.as('index'), ownRank.as('before')]),
+);
+
+/**
+ * The first present leases of each line, up to a number of them. Where the last of them is in the line is found first: a
+ * line may have a thousand leases.
+ */
+const firstInLine = (count: number) =>
+  batchQuery((db, members) =>
+    db
+      .with(
+        (cte) => cte('lines').materialized(),
+        (from) =>
+          from
+            .selectFrom(members)
+            // Most often, nobody waits for most of many paths.
+            .where(sql<boolean>`exists (select 1 from wait_paths where wait_paths.workspace_id = ${textOf('workspace')}
+              and wait_paths.path = ${textOf('path')})`)
+            .select(({ fn, selectFrom }) => [
+              inputIndex.as('index'),
+              textOf('workspace').as('workspace'),
+              textOf('path').as('path'),
+              numberOf('after').as('after'),
+              numberOf('before').as('before'),
+              fn
+                .coalesce(
+                  selectFrom('wait_paths as line')
+                    .innerJoin('waits', 'waits.id', 'line.wait_id')
+                    .select('line.rank')
+                    .where('line.workspace_id', '=', textOf('workspace'))
+                    .where('line.path', '=', textOf('path'))
+                    .where('line.rank', '>', numberOf('after'))
+                    .where(isPresent)
+                    .orderBy('line.rank')
+                    .limit(sql.lit(1))
+                    .offset(sql.lit(count - 1)),
+                  sql.lit(lastRank),
+                )
+                .as('upTo'),
+            ]),
+      )
+      .selectFrom('lines')
+      .innerJoin('wait_paths as line', (join) =>
+        join
+          .onRef('line.workspace_id', '=', 'lines.workspace')
+          .onRef('line.path', '=', 'lines.path')
+          .onRef('line.rank', '>', 'lines.after')
+          .onRef('line.rank', '<=', 'lines.upTo')
+          .onRef('line.rank', '<', 'lines.before'),
+      )
+      .innerJoin('waits', 'waits.id', 'line.wait_id')
+      .where(isPresent)
+      .select(['waits.id', 'waits.kind', 'waits.owner', 'waits.origin', 'waits.rank', 'waits.wanted', 'waits.size'])
+      .select([
+        'waits.workspace_id as workspace',
+        'lines.index',
+        sql<number>`case when waits.since <= ${now} - ${sql.lit(passedForMs)} then 1 else 0 end`.as('keeps'),
+        sql<number>`waits.present_until - ${now}`.as('presentMs'),
+      ]),
+  );
+
+const selectFirst = { 1: firstInLine(1), 10: firstInLine(10), 50: firstInLine(50) };
+
+/** Sets with as many free paths as they want, and whether nobody in the workspace is before them. */
+const selectWithEnough = batchQuery((db, members) => {
+  const linesOf = sql`from wait_paths as line where line.wait_id = ${textOf('id')}`;
+  return db
+    .selectFrom(members)
+    .where(
+      sql<boolean>`case when ${numberOf('wanted')} = ${numberOf('size')}
+        then not exists (select 1 ${linesOf} and not ${isFree('line')})
+        else (select count(*) ${linesOf} and ${isFree('line')}) >= ${numberOf('wanted')} end`,
+    )
+    .select([
+      textOf('id').as('id'),
+      sql<number>`case when ${isAnyoneBefore(numberOf('rank'))} then 0 else 1 end`.as('isFirst'),
+    ]);
+});
+
+/** The free paths of sets. */
+const selectFree = batchQuery((db, members) =>
+  db
+    .selectFrom('wait_paths as line')
+    .where(sql<boolean>`line.wait_id in (select ${textOf('id')} from ${members})`)
+    .where(isFree('line'))
+    .select(['line.wait_id as id', 'line.workspace_id as workspace', 'line.path'])
+    .orderBy('line.position'),
+);
+
+/** Whether no lock is on a path of a line. */
+export const isFree = (line: string) =>
+  sql<boolean>`not exists (select 1 from locks where locks.workspace_id = ${sql.ref(`${line}.workspace_id`)}
+    and locks.path = ${sql.ref(`${line}.path`)} and locks.expires_at > ${now})`;
+
+/**
+ * How long the others wait for the next lease until they look again: its client may be at another instance, or about to
+ * send its next request. If none is present, one that waits may be soon: another of its requests has ended its presence.
+ */
+export function lookAgainMs(next: Pick<Next, 'kind' | 'presentMs'> | undefined): number {
+  if (next === undefined) return requestGapMs;
+  return next.kind === 'request' ? Math.min(Math.max(next.presentMs, 1), requestGapMs) : next.presentMs;
+}
