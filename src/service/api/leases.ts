@@ -137,7 +137,6 @@ export function addLeaseRoutes(api: Api, parts: ApiParts): void {
       const ending = await locks.endLease(key, bearer, async (lease) => {
         if (lease === 'ended') return admitEmptyRelease(parts, bearer);
         admitToken(c, parts, bearer);
-        await requireFreeDisk(parts);
       });
       if (ending === undefined) return emptyResponse(204);
       const ended: Resource<typeof endSchema> = { released: ending.released, lost: ending.lost };

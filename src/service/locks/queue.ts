@@ -46,10 +46,10 @@ export async function endOfLine(read: Database, line: LockKey): Promise<QueuePos
 }
 
 /**
- * Places are counted on the first paths of a lease only. Others that want the same pool wait on its first items, too, and
- * hundreds of them ask for their places twice a minute.
+ * Places are counted on the first paths of a lease only: it may wait for thousands. Others that want any of the same
+ * paths, as of a pool, wait on the first ones, too, and hundreds of them ask for their places twice a minute.
  */
-const maxPlacePaths = 5;
+const countedPaths = sql<number>`case when waits.wanted < waits.size then 5 else 500 end`;
 
 /** The present leases of the lines of these waits, and the waits themselves. */
 const selectLines = batchQuery((db, members) =>
@@ -59,9 +59,10 @@ const selectLines = batchQuery((db, members) =>
       (from) =>
         from
           .selectFrom('wait_paths')
+          .innerJoin('waits', 'waits.id', 'wait_id')
           .where(sql<boolean>`wait_id in (select ${textOf('id')} from ${members})`)
-          .where('position', '<', maxPlacePaths)
-          .select(['workspace_id', 'path'])
+          .where('position', '<', countedPaths)
+          .select(['wait_paths.workspace_id', 'path'])
           .distinct(),
     )
     .selectFrom('lines')
@@ -70,7 +71,8 @@ const selectLines = batchQuery((db, members) =>
     )
     .innerJoin('waits', 'waits.id', 'line.wait_id')
     .where(({ or }) => or([isPresent, sql<boolean>`waits.id in (select ${textOf('id')} from ${members})`]))
-    .select(['waits.id', 'waits.rank', 'line.workspace_id as workspace', 'line.path', 'line.position'])
+    .select(['waits.id', 'waits.rank', 'line.workspace_id as workspace', 'line.path'])
+    .select(sql<number>`case when line.position < ${countedPaths} then 1 else 0 end`.as('isCounted'))
     .select(sql<number>`case when ${isPresent} then 1 else 0 end`.as('present')),
 );
 
@@ -80,7 +82,7 @@ export const placeInLine = coalesceReads(
     const waits = ids.map((id) => ({ id }));
     const rows = await selectLines(db, waits);
     const lines = Map.groupBy(rows, nameOf);
-    const firstPaths = rows.filter(({ position }) => position < maxPlacePaths);
+    const firstPaths = rows.filter(({ isCounted }) => isCounted === 1);
     const own = Map.groupBy(firstPaths, ({ id }) => id);
     const sharedLines = (id: string) =>
       (own.get(id) ?? []).map(nameOf).filter((line) => (lines.get(line)?.length ?? 0) > 1);

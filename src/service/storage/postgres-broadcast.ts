@@ -58,7 +58,7 @@ export function createPostgresBroadcast(url: string): Broadcast & { close(): Pro
   }
 
   async function sendAll(): Promise<void> {
-    while (unsent.length > 0 && !closed) {
+    while (unsent.length > 0) {
       const messages = unsent;
       unsent = [];
       try {
@@ -69,6 +69,7 @@ export function createPostgresBroadcast(url: string): Broadcast & { close(): Pro
         // Some may not have arrived. Only the senders know, and the first in line may wait at another instance.
         unsent = [undefined];
         await close();
+        if (closed) break;
         await sleep(checkMs);
       }
     }

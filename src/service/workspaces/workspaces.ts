@@ -111,8 +111,12 @@ export async function closeWorkspace(db: Database, actor: Actor, id: string) {
   return { kind: 'closed' } as const;
 }
 
-export const findWorkspace = async (db: Database, id: string): Promise<FoundWorkspace | undefined> =>
-  (await selectWorkspaces(db, [{ id }]))[0];
+export async function findWorkspace(db: Database, id: string): Promise<FoundWorkspace | undefined> {
+  const [found] = await selectWorkspaces(db, [{ id }]);
+  if (found === undefined) return undefined;
+  const { index: _, ...workspace } = found;
+  return workspace;
+}
 
 export async function countActiveLocks(db: Database, workspace?: string): Promise<number> {
   const { count } = await db

@@ -87,11 +87,9 @@ describe('workspace update', () => {
     const args = ['--remote', 'ssh://git@git.example.com/game.git', '--no-check', '--desk-ttl', '24h'];
     await run('workspace', 'add', 'desks', ...args);
     expect(await rowOf('desks')).toMatchObject({ desk_ttl: '1d', lfs_url: null });
-    expect(await json('workspace', 'update', 'desks', '--desk-ttl', '14d')).toMatchObject({
-      workspace: 'desks',
-      desk_ttl: '14d',
-      lfs_url: null,
-      lfs_mode: null,
+    expect(await json('workspace', 'update', 'desks', '--desk-ttl', '14d')).toEqual({
+      ...{ workspace: 'desks', desk_ttl: '14d', lfs_url: null, lfs_mode: null },
+      ...{ latest: null, latest_branches: null },
     });
     const { code, stdout } = await run('workspace', 'update', 'desks', '--lfs-url', `${store}/`);
     expect({ code, lines: stdout.split('\n') }).toEqual({

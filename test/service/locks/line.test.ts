@@ -69,7 +69,7 @@ describe.each(databaseKinds)('a place in line, on $name', (kind) => {
 
   test('is told to all who ask at the same time with one query, among those of each path that they want', async () => {
     const waits = ['first', 'away', 'set', 'last'].map((id) =>
-      waitRequest(id, { paths: id === 'set' ? ['x', 'y'] : [id === 'first' ? 'x' : 'y'] }),
+      waitRequest(id, { paths: id === 'set' ? [...'12345xy'] : [id === 'first' ? 'x' : 'y'] }),
     );
     await storage.commit({ workspace }, (db) => joinLine(db, waits));
     await changeRows(storage, 'waits', { present_until: Date.now() - 1_000 }, { id: 'away' });
@@ -83,7 +83,9 @@ describe.each(databaseKinds)('a place in line, on $name', (kind) => {
   test('is sorted once for all of its clients that ask at the same time, whatever else they want', async () => {
     await storage.commit('global', (db) => db.deleteFrom('waits').execute());
     const items = Array.from({ length: 40 }, (_, n) => `item ${n}`);
-    const waits = Array.from({ length: 300 }, (_, n) => waitRequest(`w${n}`, { paths: [...items, `own ${n}`] }));
+    const waits = Array.from({ length: 300 }, (_, n) =>
+      waitRequest(`w${n}`, { paths: [...items, `own ${n}`], wanted: 1 }),
+    );
     await storage.commit({ workspace }, (db) => joinLine(db, waits));
     let looks = 0;
     const counted = <Row extends object>(row: Row) =>

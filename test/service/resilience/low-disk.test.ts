@@ -57,8 +57,8 @@ describe.each(databaseKinds)('a service on $name whose disk is low', (kind) => {
       service.ask('DELETE', `/v1/workspaces/${workspace}/leases/lease-${id.padStart(16, '0')}`, {
         token: service.secret,
       });
-    // A lease that nobody has requested would take space.
-    expectProblem(await end('3'), 'unavailable');
+    // A request for it may arrive later, when there is space again.
+    expect((await end('3')).status).toBe(204);
     for (const _ of [1, 2]) expect((await end('1')).body.released).toEqual(['a', 'b']);
   });
 

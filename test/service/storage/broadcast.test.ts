@@ -103,6 +103,17 @@ describe.skipIf(postgresServer === undefined)('a listener on PostgreSQL (needs T
     await expect.poll(() => heard, { timeout: 5_000 }).toEqual([undefined, 'first', undefined]);
   });
 
+  test('receives the last messages of an instance that stops', async () => {
+    const [listening, sending] = [await open(), await open()];
+    const heard: unknown[] = [];
+    listening.broadcast.listen((message) => heard.push(message));
+    await expect.poll(() => heard).toEqual([undefined]);
+    sending.broadcast.send('one');
+    sending.broadcast.send('two');
+    await sending.close();
+    await expect.poll(() => heard).toEqual([undefined, 'one', 'two']);
+  });
+
   test('receives messages after listening was stopped and started again', async () => {
     const [listening, sending] = [await open(), await open()];
     for (let round = 0; round < 20; round += 1) listening.broadcast.listen(() => undefined)();
