@@ -109,18 +109,6 @@ test('outputs the id of a sync as soon as the service returns it, so that it sur
   expect(killed.outputs).toEqual({ sync_id: 'sync-7', status: 'queued', branch: 'main', estimated_objects: '3' });
 });
 
-test('a cancelled step stops waiting at once, and says that the sync continues on the service', async () => {
-  const pause = { location: '/v1/s', 'retry-after': '90' };
-  const server = await startOtherServer(json(202, { sync_id: 's', status: 'running', branch: 'main' }, pause));
-  const job = await jobAt(server.baseUrl);
-  const step = await job.step({ with: { operation: 'sync', branch: 'main', wait: '1m' } });
-  await step.waitForLog(/The sync of main in game is running/);
-  const result = await step.cancel();
-  expect(result).toMatchObject({ conclusion: 'cancelled', exitCode: 1, signalsSent: ['SIGINT'] });
-  expect(result.log).toContain('Waiting for the sync of main was cancelled; the sync continues on the service.');
-  expect(result.outputs).toMatchObject({ sync_id: 's', status: 'running' });
-});
-
 describe('the sync of a third-party service', () => {
   const started = json(
     202,

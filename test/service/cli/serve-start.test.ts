@@ -109,11 +109,9 @@ describe('serve reports in one sentence that it', () => {
   test.each([
     ['s3cret', 'DATABASE_URL is not the URL of a PostgreSQL database'],
     ['postgres://ada:s3cret@[127/db', 'DATABASE_URL is not a valid URL'],
-    ['postgres://ada:s3cret@127.0.0.1:99999/db', 'DATABASE_URL is not a valid URL'],
     ['postgres://ada:%ZZs3cret@127.0.0.1:1/db', 'The database in DATABASE_URL cannot be used'],
     ['postgres://ada:s3cret@127.0.0.1:1/db', 'nothing is listening on its host and port'],
     ['postgres://ada:s3cret@127.0.0.1:1/db?sslcert=/s3cret', 'a file or socket in the URL does not exist'],
-    ['postgres:///db?host=/nowhere/s3cret', 'a file or socket in the URL does not exist'],
   ])('cannot use DATABASE_URL=%s, without repeating it', async (DATABASE_URL, sentence) => {
     const serve = await startIn(folderNamed('e'), { DATABASE_URL });
     expect(serve).toEqual(refused(sentence));

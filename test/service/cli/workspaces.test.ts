@@ -179,16 +179,4 @@ describe('workspace lfs', () => {
     expect(stdout).toContain(`  url = ${url}\n`);
     expect(stdout).toContain(`git config lfs.url ${url}\n`);
   });
-
-  test.each([
-    [[], '--public-url is missing: public URL of the service, such as https://assets.example.com.'],
-    [
-      ['--public-url', 'https://ada:wsa_1@a.example'],
-      'It must be like https://assets.example.com: a host, without user',
-    ],
-  ])('refuses %o', async (args, sentence) => {
-    const { code, stderr } = await run('workspace', 'lfs', 'sample', ...args);
-    expect(code).toBe(2);
-    expect(stderr).toContain(sentence);
-  });
 });

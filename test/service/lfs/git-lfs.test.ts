@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
@@ -6,11 +5,10 @@ import type { Scope } from '../../../src/service/contract/scopes.ts';
 import type { WorkspaceSettings } from '../../../src/service/workspaces/workspaces.ts';
 import { createRepository } from '../../support/git-repository.ts';
 import { leaveOut } from '../../support/left-out.ts';
-import { nameOf, pointerTo, startLfsStore } from '../../support/lfs-store.ts';
+import { startLfsStore } from '../../support/lfs-store.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { locksOf, sharedService } from '../http/shared-service.ts';
 import { type Desk, setUpDesk, whyNoClient } from './desk.ts';
-import { ownerOf, storeObject } from './stored-object.ts';
 
 /** Tests the real client as artists, editors and jobs use it: clones of a repository with several owners. */
 const service = sharedService();
@@ -25,7 +23,6 @@ const villain = 'Content/Villain.uasset';
 interface Studio {
   /** Without it, the repository has a file that points clients to the service. */
   readonly lfsconfig?: (url: string) => string;
-  readonly files?: Readonly<Record<string, string>>;
   /** The workspace knows the repository, and compares its branches. */
   readonly settings?: Partial<WorkspaceSettings>;
 }
@@ -39,7 +36,7 @@ interface DeskAccess {
 }
 
 /** A repository for assets with a workspace, and a store behind the service with credentials of its own. */
-async function openStudio({ lfsconfig, files = {}, settings }: Studio = {}) {
+async function openStudio({ lfsconfig, settings }: Studio = {}) {
   const store = await startLfsStore();
   onTestFinished(store.close);
   const folder = temporaryFolder();
@@ -49,7 +46,7 @@ async function openStudio({ lfsconfig, files = {}, settings }: Studio = {}) {
   const url = `${service.baseUrl}/v1/workspaces/${workspace}/lfs`;
   const config = lfsconfig?.(url) ?? `[lfs]\n\turl = ${url}\n\tlocksverify = true\n`;
   const attributes = '*.uasset filter=lfs diff=lfs merge=lfs -text lockable\n';
-  repository.commit({ branch: 'main', files: { '.gitattributes': attributes, '.lfsconfig': config, ...files } });
+  repository.commit({ branch: 'main', files: { '.gitattributes': attributes, '.lfsconfig': config } });
   async function desk(name: string, { secret, scopes = ['locks:write'], ...access }: DeskAccess = {}) {
     const { signsIn = 'at both', skipSmudge = false } = access;
     const password = secret ?? (await service.token({ name, scopes })).secret;
@@ -207,26 +204,3 @@ test('a lock on an outdated file is refused with the reason, and granted after a
   await expect.poll(() => bob.git('lfs', 'lock', hero).catch(String), { timeout: 30_000 }).toContain('Locked');
   expect(await held()).toEqual([hero, villain]);
 }, 120_000);
-
-test.each([
-  ['from the mirror while the store is down', true],
-  ['from the store, with its own credentials, if the mirror lacks some', false],
-])('a clone gets all objects %s', async (_, isMirrored) => {
-  const assets = ['Hero', 'World'].map((name, index) => [name, randomBytes(1_000 + index * 400_000)] as const);
-  const files = assets.map(([name, content]) => {
-    return [`${name}.uasset`, pointerTo(nameOf(content))] as const;
-  });
-  const { store, workspace, desk } = await openStudio({ files: Object.fromEntries(files) });
-  for (const [, content] of assets) store.put(content);
-  for (const [, content] of isMirrored ? assets : assets.slice(1)) {
-    await storeObject(service.dataFolder, await ownerOf(service, workspace), content);
-  }
-  if (isMirrored) await store.close();
-  const { clone, git } = await desk('ci', {
-    scopes: ['contents:read'],
-    signsIn: isMirrored ? 'at the service' : 'at both',
-  });
-  for (const [name, content] of assets) expect(await readFile(join(clone, `${name}.uasset`))).toEqual(content);
-  await git('lfs', 'fsck');
-  expect(store.downloads).toHaveLength(isMirrored ? 0 : assets.length);
-});

@@ -125,16 +125,6 @@ test('HEAD is rejected, because git never sends it', async () => {
 });
 
 describe('git', () => {
-  test('authenticates with a password in the URL, a header, or its credential helper', async () => {
-    const { secret } = await service.token({ scopes: ['contents:read'] });
-    const url = service.baseUrl + mirror.path;
-    const client = await gitClient();
-    await client.git('clone', '--quiet', url.replace('//', `//x:${secret}@`), 'by-address');
-    await client.git('-c', `http.extraHeader=Authorization: Bearer ${secret}`, 'clone', '--quiet', url, 'by-header');
-    await client.settings(`[credential]\n helper = "!f() { echo username=x; echo password=${secret}; }; f"\n`);
-    await client.git('clone', '--quiet', url, 'by-helper');
-  });
-
   test('cannot push, and shows the URL of the remote', async () => {
     const client = await gitClient();
     await client.git('clone', '--quiet', mirror.url, 'game');

@@ -51,13 +51,6 @@ describe.each(databaseKinds)('the LFS objects of a sync on $name', (kind) => {
     expect((await trigger()).body.estimated_objects).toBe(0);
   });
 
-  test('fail the sync with a reason if the store cannot be used', async () => {
-    const { commit, trigger, ended, store } = await setUp({ public: false });
-    commit({ 'a.uasset': pointerTo(store.put('an object')) });
-    const error = expect.stringContaining('git-lfs could not fetch the LFS objects of http://');
-    expect(await ended(await trigger())).toMatchObject({ status: 'failed', error, head: null });
-  });
-
   test('are not fetched in a workspace with the LFS mode `none`', async () => {
     const { commit, trigger, ended, store } = await setUp({ public: false }, { lfs_mode: 'none' });
     commit({ 'a.uasset': pointerTo(store.put('an object')) });
