@@ -19,7 +19,7 @@ import { changedEtag, isLockGone } from './release-lock.ts';
 import type { AnsweredCall, CallLimits, CallResult, ClientContext, Failed } from './request.ts';
 import { isSuccess } from './response.ts';
 import type { ServiceError } from './service-error.ts';
-import { clockSlackMs } from './time.ts';
+import { clockSlackMs, responseClockMs } from './time.ts';
 
 interface AcquireLockRequest {
   readonly workspace: WorkspaceId;
@@ -162,8 +162,12 @@ export function createRenewLock(context: ClientContext) {
     // The lock is renewed no earlier than the request was sent.
     const lock = grantedLockIn(answered.response, request, () => answered.sentAt);
     if (isAnother(answered.response, request.proof, lock)) {
-      const isNew = answered.response.status === 201 || Date.parse(lock.acquired_at ?? '') >= answered.sentAt;
-      return { kind: 'replaced', lock, isNew };
+      const { sentAt } = answered;
+      const begin = Date.parse(lock.acquired_at ?? '');
+      // The service may have cut its time to seconds.
+      const isCut = begin % responseClockMs === 0;
+      const isLater = begin >= sentAt || (isCut && begin > sentAt - responseClockMs);
+      return { kind: 'replaced', lock, isNew: answered.response.status === 201 || isLater };
     }
     const { id = request.proof.id, etag = request.proof.etag } = lock;
     return { kind: 'renewed', lock: { ...lock, id, etag } };

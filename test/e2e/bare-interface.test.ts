@@ -431,3 +431,26 @@ test('an expired lock that is still listed is lost, and another step can take it
   await job.post();
   await service.close();
 });
+
+test('the post-step says that a renewal found another lock while a step released ours', async () => {
+  const unlocked = Promise.withResolvers<void>();
+  let renewals = 0;
+  const service = await openBareService({
+    granted: () => withId,
+    instead: on(isRenewing, async (response, request) => {
+      renewals += 1;
+      // The lock step itself sends the first one.
+      if (renewals > 1) await unlocked.promise;
+      json(200, { id: renewals > 1 ? 'l2' : 'l1', path: hero })(response, request);
+    }),
+  });
+  const job = await jobAt(service.baseUrl);
+  await job.run({ with: { ...locking.with, renew: 'true', ttl: '4s' } });
+  await expect.poll(() => renewals, { timeout: 20_000 }).toBe(2);
+  await job.run({ with: unlocking.with });
+  unlocked.resolve();
+  const posts = await job.post();
+  const message = expect.stringContaining('now has another lock (id l2)');
+  expect(posts.flatMap(({ annotations }) => annotations)).toMatchObject([{ level: 'warning', message }]);
+  await service.close();
+});

@@ -141,6 +141,7 @@ describe('readEntry', () => {
     { kind: 'unrenewed', ...renewal, reason: 'It is down.' },
     { kind: 'lost', ...renewal, path: lockPath('a'), key: '1' },
     { kind: 'step-ended', step: 's', at },
+    { kind: 'left-alone', step: 's', at, reason: 'It may be of another job.' },
   ];
   const started: Entry = { kind: 'step-started', step: 's', at };
   const locks = [started, plan, intent('a', '1'), grant('a', '1'), releasing('a'), ended('a')];

@@ -48,6 +48,8 @@ export async function releaseStep(
     return;
   }
   if (candidates.ledgerError !== undefined) log.warn(candidates.ledgerError);
+  for (const entry of candidates.entries)
+    if (entry.kind === 'left-alone' && entry.step === step) log.warn(entry.reason);
   const nothing = candidates.held.length + candidates.unanswered.length === 0 && candidates.lease === undefined;
   if (nothing && saved.length === 0) {
     if (candidates.ledgerError === undefined) log.line(nothingLeft);
@@ -211,9 +213,8 @@ function createSettling(
   const failed = (one: Unsettled, reason: string) => unsettledResults(one, reason, candidates, client.serverNow());
 
   async function release(lock: JobLock, reported = lock): Promise<PathResult> {
-    const { grant, grantedAgain = false } = lock;
-    const mayBeReleased = lock.mayBeReleased || grantedAgain;
-    const end = await releaseTarget({ ...grant, grant, mayBeReleased });
+    const { grant, mayBeReleased, grantedAgain = false } = lock;
+    const end = await releaseTarget({ ...grant, grant, mayBeReleased: mayBeReleased || grantedAgain });
     return resultFor(reported, end.kind === 'failed' ? { ...end, reason: end.error.message } : end);
   }
 

@@ -128,6 +128,8 @@ const shapes = {
   unrenewed: { ...ofStep, reason: isString },
   /** The service refused to renew the lock, and may have named its new holder: it ended while the job relied on it. */
   lost: { ...request, holder: isOptional(isHolder) },
+  /** Another lock, which a renewal has found or made while ours was released. `reason` says why it was not released. */
+  'left-alone': { step: isString, at: isTime, reason: isString },
   /** The run was to be cancelled because the step lost a lock. `reason` says why it was not. */
   'run-cancelled': { step: isString, at: isTime, reason: isOptional(isString) },
   /**

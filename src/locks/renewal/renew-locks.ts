@@ -207,11 +207,14 @@ async function renewTogether(round: Round, grants: readonly Grant[]): Promise<Re
   // A release meanwhile explains the response, and its line in the ledger must not be followed by a grant.
   followed.readNewEntries();
   const held = grants.filter(followed.isHeld);
-  if (held.length === 0) return {};
+  const at = new Date(client.serverNow()).toISOString();
+  if (held.length === 0) {
+    if (renewal.unclear !== undefined) record({ kind: 'left-alone', step, at, reason: unclearText(renewal.unclear) });
+    return {};
+  }
   if (renewal.kind === 'refused' || renewal.kind === 'failed') {
     return { except: held.map(({ path }) => path), failed: renewal };
   }
-  const at = new Date(client.serverNow()).toISOString();
   const losses = new Map(renewal.lost.map((one) => [one.path, one]));
   for (const grant of held) {
     if (renewal.kind === 'renewed' && !losses.has(grant.path)) continue;
@@ -234,8 +237,17 @@ async function renewTogether(round: Round, grants: readonly Grant[]): Promise<Re
   return { expiresAt, renewedUntil };
 }
 
-/** `renewed`: a lock on its own, whose ETag the renewal may have changed. */
-type Renewal = Awaited<ReturnType<Client['renewLease']>> & { readonly renewed?: AcquiredLock };
+/**
+ * `renewed`: a lock on its own, whose ETag the renewal may have changed. `unclear`: another one, of this request or of
+ * another job.
+ */
+type Renewal = Awaited<ReturnType<Client['renewLease']>> & {
+  readonly renewed?: AcquiredLock;
+  readonly unclear?: AcquiredLock | undefined;
+};
+
+const unclearText = ({ path, id }: AcquiredLock): string =>
+  `${path} was unlocked while its lock was renewed, and now has another lock (id ${id}). It was left alone, because it may be that of another job.`;
 
 async function renewOne(
   { client, ttl, record }: Round,
@@ -254,7 +266,10 @@ async function renewOne(
       return { kind: 'ended', lost: [{ path, reason: undefined, holder: renewal.holder }] };
     case 'replaced': {
       // Some services return the existing lock of an owner: ours has expired, and another job has the path.
-      if (!renewal.isNew) return { kind: 'ended', lost: [{ path, reason: undefined, holder: renewal.lock }] };
+      if (!renewal.isNew) {
+        const unclear = renewal.lock.acquired_at === undefined ? renewal.lock : undefined;
+        return { kind: 'ended', lost: [{ path, reason: undefined, holder: renewal.lock }], unclear };
+      }
       // Our own lock had expired, or a step has just released it: nothing uses the new lock. If it cannot be released, or
       // this process is killed, the post-step settles the request.
       const entry = { service, workspace, path, key, at: sentAt };

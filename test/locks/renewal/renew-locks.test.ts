@@ -490,6 +490,21 @@ test('a lock that replaced one which a step releases meanwhile is released, howe
   expect(end).toBe('nothing-left');
 });
 
+test.each<[string, object, number]>([
+  ['may be new', {}, 1],
+  ['is older than the request', { acquired_at: iso(0) }, 0],
+])('a lock that a renewal found while a step released ours, and that %s, is left alone', async (_, body, lines) => {
+  const { sent, of } = await renewing({
+    response: () => ({ status: 200, body: { id: 'lock_z', ...body } }),
+    latencyMs: () => 3 * second,
+    events: [[20 * second, releasing('a')]],
+  });
+  expect(sent.map(({ method }) => method)).toEqual(['POST']);
+  expect(of('lost')).toEqual([]);
+  const reason = expect.stringMatching(/^a was unlocked while .* \(id lock_z\)/);
+  expect(of('left-alone')).toMatchObject(Array(lines).fill({ step: 's', reason }));
+});
+
 describe('the end of the renewal', () => {
   const day = 24 * 3_600 * second;
   const gone: Entry = { kind: 'ended', ...addressOf('a'), at: iso(0) };
