@@ -3,19 +3,6 @@ import { errorsOf, openScene } from './scene.ts';
 
 const scene = openScene();
 
-test('releases paths that this job locked, and leaves nothing to do for the post-step', async () => {
-  const workspace = await scene.service.workspace();
-  const job = await scene.job({ workspace });
-  await job.run({ with: { operation: 'lock', path: 'Content/Hero.uasset\nContent/Other.uasset' } });
-  const result = await job.run({ with: { operation: 'unlock', path: 'Content/Hero.uasset\nContent/Other.uasset' } });
-  expect(result).toMatchObject({ conclusion: 'success', exitCode: 0, annotations: [] });
-  expect(result.outputs).toEqual({ status: 'released', released: '["Content/Hero.uasset","Content/Other.uasset"]' });
-  expect(result.log).toMatch(/^##\[group\]Released 2 locks in \S+\.\n {2}Content\/Hero\.uasset: released\n/);
-  expect(await scene.locked(workspace)).toEqual([]);
-  const [, ofLock] = await job.post();
-  expect(ofLock?.log).toBe('Nothing was left to release at the end of the job.');
-});
-
 test('releases the locks of another job by its output, but leaves those with a new holder alone, and fails', async () => {
   const workspace = await scene.service.workspace();
   const first = await scene.job({ workspace });

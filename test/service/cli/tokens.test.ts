@@ -27,15 +27,7 @@ describe('token create', () => {
   test('limits the token in time and to the named workspaces', async () => {
     await run('workspace', 'add', 'hidden', '--remote', 'https://git.example.com/hidden.git', '--no-check');
     const limits = ['--expires', '2h', '--workspaces', 'sample'];
-    const { token, secret } = await json(
-      'token',
-      'create',
-      '--name',
-      'l',
-      '--scopes',
-      'locks:read,sync,sync',
-      ...limits,
-    );
+    const { token, secret } = await json('token', 'create', '--name=l', '--scopes=locks:read,sync,sync', ...limits);
     expect(token).toMatchObject({ name: 'l', scopes: ['locks:read', 'sync'], workspaces: ['sample'], state: 'active' });
     expect(Date.parse(token.expires_at) - Date.parse(token.created_at)).toBe(2 * 3_600_000);
     expect(await statusWith(secret, '/workspaces/sample/locks')).toBe(200);
@@ -44,16 +36,8 @@ describe('token create', () => {
 });
 
 test('token list shows the scopes and the last use of each token, and never a secret', async () => {
-  const { token, secret } = await json(
-    'token',
-    'create',
-    '--name',
-    'shown',
-    '--owner',
-    'of-shown',
-    '--scopes',
-    'hooks:write',
-  );
+  const shown = ['--name=shown', '--owner=of-shown', '--scopes=hooks:write'];
+  const { token, secret } = await json('token', 'create', ...shown);
   expect(await statusWith(secret)).toBe(200);
   await expect
     .poll(async () => (await json('token', 'list')).tokens, { interval: 1_000 })

@@ -124,13 +124,6 @@ describe.each(databaseKinds)('storage on $name', (kind) => {
     return names.map((name) => `${name} is there`);
   };
 
-  test('batched changes are made in order by one call, and each gets its own result', async () => {
-    const insertOne = storage.batchCommits(globally, insertAll);
-    expect(await Promise.all(['c', 'a', 'b'].map(insertOne))).toEqual(['c is there', 'a is there', 'b is there']);
-    expect(calls).toEqual([['c', 'a', 'b']]);
-    expect(sizes()).toEqual([3]);
-  });
-
   test('batched changes keep their order relative to a change of another kind between them', async () => {
     const insertOne = storage.batchCommits(globally, insertAll);
     const other = () =>

@@ -1,10 +1,6 @@
-import pino from 'pino';
 import { describe, expect, test } from 'vitest';
-import { createTargetCheck } from '../../../src/service/outbound/target.ts';
-import { cidr } from '../../../src/service/platform/ip-address.ts';
-import { createExchangeToken } from '../../../src/service/trust/exchange.ts';
 import type { Reply } from '../../support/running-service.ts';
-import { audience, newAddress, trustingService } from './trusting-service.ts';
+import { exchangeOn, newAddress, trustingService } from './trusting-service.ts';
 
 describe('token exchanges', () => {
   const service = trustingService();
@@ -12,13 +8,7 @@ describe('token exchanges', () => {
   /** A service instance with its own clock. */
   function instance() {
     let now = 0;
-    const exchange = createExchangeToken({
-      storage: service.storage,
-      targets: createTargetCheck([cidr('127.0.0.0/8')]),
-      log: pino({ level: 'silent' }),
-      publicUrl: () => audience,
-      clock: () => now,
-    });
+    const exchange = exchangeOn(service, () => now);
     const show = (jwt: string, address = newAddress()) => exchange({ jwt, scopes: [], address, requestId: 'req_1' });
     return {
       show,

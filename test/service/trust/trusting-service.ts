@@ -1,5 +1,9 @@
 import { randomInt, randomUUID } from 'node:crypto';
+import pino from 'pino';
 import { afterAll, beforeAll } from 'vitest';
+import { createTargetCheck } from '../../../src/service/outbound/target.ts';
+import { cidr } from '../../../src/service/platform/ip-address.ts';
+import { createExchangeToken } from '../../../src/service/trust/exchange.ts';
 import { addTrustRule, type NewTrustRule, type TrustRule } from '../../../src/service/trust/rules.ts';
 import type { DatabaseKind } from '../../support/databases.ts';
 import { type Claims, type Header, type OidcIssuer, startOidcIssuer } from '../../support/oidc-issuer.ts';
@@ -19,6 +23,16 @@ const operator = { name: 'operator:test', tokenId: null, address: null };
 
 /** An address that no other test uses, because refusals are limited per address. */
 export const newAddress = (): string => `198.18.${randomInt(256)}.${randomInt(256)}`;
+
+/** The exchange of another instance of the service, with this clock. */
+export const exchangeOn = ({ storage }: TrustingService, clock: () => number) =>
+  createExchangeToken({
+    storage,
+    targets: createTargetCheck([cidr('127.0.0.0/8')]),
+    log: pino({ level: 'silent' }),
+    publicUrl: () => audience,
+    clock,
+  });
 
 export interface Shown {
   readonly form?: Readonly<Record<string, string>>;

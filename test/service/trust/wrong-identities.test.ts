@@ -1,11 +1,7 @@
-import pino from 'pino';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { createTargetCheck } from '../../../src/service/outbound/target.ts';
-import { cidr } from '../../../src/service/platform/ip-address.ts';
-import { createExchangeToken } from '../../../src/service/trust/exchange.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { type OidcIssuer, startOidcIssuer } from '../../support/oidc-issuer.ts';
-import { audience, newAddress, type TrustingService, trustingService } from './trusting-service.ts';
+import { audience, exchangeOn, newAddress, type TrustingService, trustingService } from './trusting-service.ts';
 
 const seconds = (fromNow: number): number => Math.floor(Date.now() / 1_000) + fromNow;
 const day = 24 * 60 * 60;
@@ -122,19 +118,10 @@ describe('the token exchange', () => {
 describe.each(databaseKinds)('instances that share a database on $name', (kind) => {
   const service = trustingService(kind);
 
-  const newInstance = () =>
-    createExchangeToken({
-      storage: service.storage,
-      targets: createTargetCheck([cidr('127.0.0.0/8')]),
-      log: pino({ level: 'silent' }),
-      publicUrl: () => audience,
-      clock: () => performance.now(),
-    });
-
   test('exchange a JWT only once, even for concurrent requests', async () => {
     const { sign } = await service.trust();
     const request = { jwt: sign(), scopes: [], address: newAddress(), requestId: 'req_1' };
-    const instances = [newInstance(), newInstance(), newInstance()];
+    const instances = [1, 2, 3].map(() => exchangeOn(service, () => performance.now()));
     const answers = await Promise.all([...instances, ...instances].map((exchange) => exchange(request)));
     expect(answers.filter(({ kind }) => kind === 'exchanged')).toHaveLength(1);
     expect(answers.filter(({ kind }) => kind === 'refused')).toHaveLength(5);

@@ -45,12 +45,6 @@ test('a delivery reaches only a receiver with a trusted certificate for its name
   expect(to.deliveries).toHaveLength(1);
 });
 
-test('a self-signed certificate fails the delivery with that reason, and nothing is sent', async () => {
-  const { to, url } = await receiving(undefined, selfSigned(name));
-  expect(failed(await deliverTo(url, { check: toName })).reason).toContain('DEPTH_ZERO_SELF_SIGNED_CERT');
-  expect(to.deliveries).toHaveLength(0);
-});
-
 test('a receiver that stalls in the TLS handshake fails after the timeout', async () => {
   const { port, close } = await listenHere(createServer((socket) => socket.resume()));
   onTestFinished(close);
