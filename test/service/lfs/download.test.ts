@@ -71,9 +71,7 @@ describe('an object', () => {
     { range: 'bytes=-5' },
     { range: 'bytes=5-4' },
     { range: 'bytes=0-1,5-6' },
-    { range: 'bytes=-' },
     { range: 'bytes=300000-' },
-    { range: 'bytes=999999999-999999999' },
     { range: 'bytes=1-2', 'if-range': '"another"' },
   ])(
     'is downloaded completely if the range is invalid, has no first byte, is past the end, or of another object: %j',

@@ -5,7 +5,7 @@ import { databaseKinds } from '../../support/databases.ts';
 import { manyCommits } from '../../support/git-repository.ts';
 import { folderOfTests } from '../../support/temporary-folder.ts';
 import { sharedService } from '../http/shared-service.ts';
-import { fetchOf, gitClient, type Mirrored, mirrored, uploadPackType } from './mirror-of.ts';
+import { fetchAt, gitClient, type Mirrored, mirrored } from './mirror-of.ts';
 
 const folder = folderOfTests();
 
@@ -40,11 +40,7 @@ describe.each(databaseKinds)('a mirror whose folder was removed, on $name', (kin
     expect(await client.git('ls-remote', mirror.url)).toBe(heads);
     await client.git('clone', '--quiet', mirror.url, 'game');
     // A former head, next to one that the mirror lacks.
-    const { text } = await service.ask('POST', `${mirror.path}/git-upload-pack`, {
-      token: service.secret,
-      raw: fetchOf(remote.git('rev-parse', 'main~1').trim()),
-      headers: { 'content-type': uploadPackType, 'git-protocol': 'version=2' },
-    });
+    const { text } = await fetchAt(service, mirror, service.secret, remote.git('rev-parse', 'main~1').trim());
     expect(text).toContain('PACK');
   });
 

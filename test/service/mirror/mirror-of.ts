@@ -108,6 +108,14 @@ export async function endOfSync({ ask }: Asked, token: string, { headers }: Repl
 const packets = (...lines: readonly string[]): string =>
   lines.map((line) => (line === '0000' ? line : (line.length + 4).toString(16).padStart(4, '0') + line)).join('');
 
+/** Requests these objects from a mirror as git does. */
+export const fetchAt = (service: Asked, { path }: Pick<Mirrored, 'path'>, token: string, ...ids: readonly string[]) =>
+  service.ask('POST', `${path}/git-upload-pack`, {
+    token,
+    raw: fetchOf(...ids),
+    headers: { 'content-type': uploadPackType, 'git-protocol': 'version=2' },
+  });
+
 export const uploadPackType = 'application/x-git-upload-pack-request';
 
 /** A fetch that wants these objects, as after a list of branches. */

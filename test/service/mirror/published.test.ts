@@ -5,7 +5,7 @@ import { gitAt, manyCommits } from '../../support/git-repository.ts';
 import { changeRows } from '../../support/stored-rows.ts';
 import { folderOfTests } from '../../support/temporary-folder.ts';
 import { sharedService } from '../http/shared-service.ts';
-import { fetchOf, gitClient, type Mirrored, mirrored, uploadPackType } from './mirror-of.ts';
+import { fetchAt, gitClient, type Mirrored, mirrored } from './mirror-of.ts';
 
 const folder = folderOfTests();
 describe.each(databaseKinds)('a mirror on $name', (kind) => {
@@ -16,12 +16,7 @@ describe.each(databaseKinds)('a mirror on $name', (kind) => {
 
   const mirrorFolder = ({ workspace }: Mirrored): string => join(service.dataFolder, 'mirrors', `${workspace}.git`);
 
-  const post = ({ path }: Mirrored, raw: string) =>
-    service.ask('POST', `${path}/git-upload-pack`, {
-      token: token(),
-      raw,
-      headers: { 'content-type': uploadPackType, 'git-protocol': 'version=2' },
-    });
+  const post = (mirror: Mirrored, ...ids: readonly string[]) => fetchAt(service, mirror, token(), ...ids);
 
   const refusal = /ERR .*(?:not in any synced branch|not our ref)/;
 
@@ -42,11 +37,11 @@ describe.each(databaseKinds)('a mirror on $name', (kind) => {
     const blob = mirror.remote.git('rev-parse', `${half}:secret`).trim();
     const tree = mirror.remote.git('rev-parse', `${half}^{tree}`).trim();
     for (const id of [half, tree, blob, 'a'.repeat(40), mirror.remote.head('other')]) {
-      expect((await post(mirror, fetchOf(id))).text, id).toMatch(refusal);
-      expect((await post(mirror, fetchOf(old, id))).text, id).toMatch(refusal);
+      expect((await post(mirror, id)).text, id).toMatch(refusal);
+      expect((await post(mirror, old, id)).text, id).toMatch(refusal);
     }
     await mirror.sync();
-    expect((await post(mirror, fetchOf(half))).text).toContain('PACK');
+    expect((await post(mirror, half)).text).toContain('PACK');
   });
 
   test('completes an earlier clone for a day after a forced push, however long ago its head was synced', async () => {
@@ -59,12 +54,12 @@ describe.each(databaseKinds)('a mirror on $name', (kind) => {
     mirror.remote.git('update-ref', '-d', 'refs/heads/main');
     mirror.remote.commit(...manyCommits(5, 'main', 'anew'));
     await mirror.sync();
-    expect((await post(mirror, fetchOf(told))).text).toContain('PACK');
+    expect((await post(mirror, told)).text).toContain('PACK');
 
     // The sync that replaced it was more than a day ago.
     await changeRows(service.storage, 'syncs', { created_at: 1, finished_at: 1 }, { workspace_id: workspace });
     await changeRows(service.storage, 'synced_branches', { synced_at: 1 }, { workspace_id: workspace });
-    expect((await post(mirror, fetchOf(told))).text).toMatch(refusal);
+    expect((await post(mirror, told)).text).toMatch(refusal);
   });
 
   test('serves the last synced branch if two branch names conflict', async () => {
@@ -112,7 +107,7 @@ describe.each(databaseKinds)('a mirror on $name', (kind) => {
     const client = await gitClient();
     const reason = `The remote no longer has the commit ${lost} of the branch main. Sync the branch again`;
     expect(await client.refused('clone', mirror.url, 'game')).toContain(`remote: ${reason}`);
-    expect((await post(mirror, fetchOf(lost))).text).toContain(`ERR ${reason}`);
+    expect((await post(mirror, lost)).text).toContain(`ERR ${reason}`);
     await mirror.sync();
     await client.git('clone', '--quiet', mirror.url, 'game');
   });

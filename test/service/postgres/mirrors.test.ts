@@ -16,7 +16,7 @@ import { folderOfTests, temporaryFolder } from '../../support/temporary-folder.t
 import { locksOf } from '../http/shared-service.ts';
 import { whyNoClient } from '../lfs/desk.ts';
 import { lfsOf } from '../lfs/lfs-of.ts';
-import { fetchOf, gitClient, mirrored, mirrorUrl, syncAt, uploadPackType } from '../mirror/mirror-of.ts';
+import { fetchAt, gitClient, mirrored, mirrorUrl, syncAt } from '../mirror/mirror-of.ts';
 
 describe.skipIf(postgresServer === undefined)('two instances with a disk each (needs TEST_DATABASE_URL)', () => {
   const url = postgresOfTests();
@@ -60,17 +60,14 @@ describe.skipIf(postgresServer === undefined)('two instances with a disk each (n
 
   test('a clone that began before a forced push continues at either, or is told to begin again', async () => {
     const mirror = await mirrored(both()[0], folder, token);
-    const { remote, path } = mirror;
+    const { remote } = mirror;
     remote.commit({ branch: 'main', files: { a: '1' } }, { branch: 'main', files: { a: '2' } });
     await mirror.sync();
     const before = remote.head('main');
     remote.commit({ branch: 'main', from: `${before}~1`, files: { a: '3' } });
     await mirror.sync();
     for (const instance of both()) {
-      const { text } = await instance.ask('POST', `${path}/git-upload-pack`, {
-        ...{ token, raw: fetchOf(before) },
-        headers: { 'content-type': uploadPackType, 'git-protocol': 'version=2' },
-      });
+      const { text } = await fetchAt(instance, mirror, token, before);
       expect(text).toMatch(/PACK|ERR A branch was replaced while it was being cloned. Try again./);
     }
   });

@@ -5,12 +5,9 @@ const problemOf = (more: object, message = 'rejected') => databaseProblem(Object
 
 test.each([
   ['is starting', '57P03'],
-  ['is shutting down', '57P01'],
-  ['has too many connections', '53300'],
   ['has a full disk', '53100'],
   ['lost the connection', '08006'],
   ['cannot serialize the transaction', '40001'],
-  ['found a deadlock', '40P01'],
   ['waited too long for a lock', '55P03'],
   ['ended an idle transaction', '25P03'],
   ['is a standby, which rejects changes', '25006'],

@@ -57,10 +57,7 @@ test('an unresponsive name server does not delay the check', async () => {
 
 test.each([
   ['an empty text', ''],
-  ['a path', '/hooks'],
   ['another scheme', 'ftp://example.com/s3cret'],
-  ['a script', 'javascript:s3cret'],
-  ['a file', 'file:///s3cret'],
   ['a user name', 'https://s3cret@example.com/'],
   ['a user name and a password', 'https://me:s3cret@example.com/'],
   ['a fragment', 'https://example.com/#s3cret'],
@@ -69,8 +66,6 @@ test.each([
   ['a NUL', 'https://example.com/s3cret\0'],
   ['a leading space', ' https://example.com/s3cret'],
   ['an invalid host', 'https://exa mple.com/s3cret'],
-  ['an invalid IP address', 'https://1.2.3.256/s3cret'],
-  ['an invalid port', 'https://example.com:99999/s3cret'],
   ['a text that is too long', `https://example.com/s3cret${'x'.repeat(maxUrlLength)}`],
   ['a text that is too long once encoded', `https://example.com/s3cret${'ä'.repeat(maxUrlLength / 4)}`],
 ])('%s is not a target, and its rejection repeats nothing of it', (_, text) => {
