@@ -204,8 +204,3 @@ test('rejects a response over 32 MiB, and stops receiving it', async () => {
   expect(sent.characters).toBeLessThan(100_000_000);
   expect(server.requests).toHaveLength(1);
 });
-
-test('an error message has the text of the service, then method, path, status and request id', async () => {
-  const { message } = await refusal(problem(404, { detail: 'There is no such workspace.', request_id: 'req_7' }));
-  expect(message).toBe(`There is no such workspace (${request}: 404 Not Found, request id req_7).`);
-});

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { inTurn, json, nothing } from '../support/other-servers/responses.ts';
-import { clientOf, errorOf, game, lockPath, ofKind, start, ttl } from './test-client.ts';
+import { clientOf, game, lockPath, ofKind, start, ttl } from './test-client.ts';
 
 const fine = json(200, { workspaces: ['game'] });
 const second = 1_000;
@@ -23,16 +23,6 @@ describe('a refusal by the rate limit', () => {
     expect(server.requests).toHaveLength(11);
   });
 
-  test('is treated like an overload with Retry-After, but an overload without it counts as an attempt', async () => {
-    const busy = nothing(503, { 'retry-after': '2' });
-    const named = await clientOf(inTurn(busy, ...numbered(10, () => busy), fine));
-    expect((await named.client.ask()).items).toHaveLength(1);
-    expect(named.server.requests).toHaveLength(12);
-    const { server, client } = await clientOf(nothing(503, { 'retry-after': '0' }));
-    await errorOf(client.ask());
-    expect(server.requests).toHaveLength(5);
-  });
-
   test('is followed by a retry even for a request sent only once, unlike errors after a possible effect', async () => {
     const release = { ...onPath('a'), once: true };
     const { client } = await clientOf(inTurn(nothing(429, { 'retry-after': '1' }), nothing(429), nothing(204)));
@@ -43,12 +33,6 @@ describe('a refusal by the rate limit', () => {
       expect(result).toMatchObject({ kind: 'failed', error: { status } });
       expect(once.server.requests).toHaveLength(1);
     }
-  });
-
-  test('reports a lock as not granted if every request was refused', async () => {
-    const { client } = await clientOf(nothing(429));
-    const result = await client.acquireLock(lockRequest('a'), client.within(10 * second));
-    expect(ofKind(result, 'failed').mayBeDone).toBe(false);
   });
 });
 

@@ -93,11 +93,6 @@ test('a service that lets nobody wait any more is asked again only when it says 
   expect(puts).toBeLessThanOrEqual(4);
 });
 
-test('a service that answers at once while it stops is asked again within 300 ms', async () => {
-  const { puts } = await requesting(() => blocked({}), 3);
-  expect(puts).toBeGreaterThan((3 * second) / 300);
-});
-
 test.each([
   ['expired', /^The lock on b expired at .*Increase --ttl/],
   ['forced', /^Someone released the lock on b before all paths were locked\. Try again\.$/],

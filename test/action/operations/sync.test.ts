@@ -123,11 +123,6 @@ describe('the last status request of a wait', () => {
       [59.7],
     ],
     [
-      'notices a sync that ended minutes earlier, during a pause that the service asked for',
-      { waitSeconds: 600, look: endedAfter(30 * second, 600 * second) },
-      [0.5, 599.7],
-    ],
-    [
       'is sent after a rejection that asks to wait for longer than the wait',
       { waitSeconds: 300, look: inTurn({ tookMs: 20, shows: tooLong }) },
       [0.5, 299.7],
@@ -141,11 +136,6 @@ describe('the last status request of a wait', () => {
       'gets more time if the request before it was slow',
       { look: endedAfter(50 * second, 90 * second, 2 * second) },
       [0.5, 56],
-    ],
-    [
-      'keeps its reserved time if the request before it hangs',
-      { look: inTurn({ tookMs: forever, shows: succeeded }) },
-      [0.5, 59.7],
     ],
   ])('%s', async (_, given, expected) => {
     const { outcome, lookedAt, tookMs } = await following(given);

@@ -98,13 +98,6 @@ describe('the locks that a step must release', () => {
     ]);
   });
 
-  test.each<[string, readonly Entry[]]>([
-    ['no records are left', []],
-    ['only the plan is left', [plan]],
-  ])('are reported as unknown if %s', (_, entries) => {
-    expect(candidatesOf({ entries, hasRequested: true }).ledgerError).toMatch(/stay until their ttl expires\.$/);
-  });
-
   test('need no ledger if the step has requested nothing', () => {
     expect(candidatesOf({}).ledgerError).toBeUndefined();
   });
