@@ -35,15 +35,17 @@ async function openScript(env: Readonly<Record<string, string>>) {
   };
 }
 
+const placeOf = (workspace: string, secret: string) => ({
+  WORKSPACE_BASE_URL: `${scene.service.baseUrl}/v1`,
+  WORKSPACE_TOKEN: secret,
+  WORKSPACE_ID: workspace,
+});
+
 test('writes no secrets to the log if nothing masks them', async () => {
   const workspace = await scene.service.workspace();
   const { secret } = await scene.service.token();
   const hookSecret = `whsec_${btoa('a secret of the receiver')}`;
-  const run = await openScript({
-    WORKSPACE_BASE_URL: `${scene.service.baseUrl}/v1`,
-    WORKSPACE_TOKEN: secret,
-    WORKSPACE_ID: workspace,
-  });
+  const run = await openScript(placeOf(workspace, secret));
   const registering = { operation: 'register-hook', 'hook-url': 'http://127.0.0.1:9/', 'hook-secret': hookSecret };
   const logs = [
     await run(main, { ...registering, 'allow-http': 'true' }),
@@ -60,21 +62,10 @@ test('writes no secrets to the log if nothing masks them', async () => {
 
 test('writes no secret of a pool to the log, whether or not a file takes the outputs', async () => {
   const workspace = await scene.service.workspace();
-  await storePool(
-    scene.service.storage,
-    workspace,
-    'unity-pro',
-    'seats/1',
-    'secret:serial=s3cret',
-    'seats/2',
-    'host=b2',
-  );
+  const seats = ['seats/1', 'secret:serial=s3cret', 'seats/2', 'host=b2'];
+  await storePool(scene.service.storage, workspace, 'unity-pro', ...seats);
   const { secret } = await scene.service.token();
-  const place = {
-    WORKSPACE_BASE_URL: `${scene.service.baseUrl}/v1`,
-    WORKSPACE_TOKEN: secret,
-    WORKSPACE_ID: workspace,
-  };
+  const place = placeOf(workspace, secret);
   for (const more of [{}, { GITHUB_OUTPUT: '' }]) {
     const run = await openScript({ ...place, ...more });
     const logs = [await run(main, { operation: 'lock', pool: 'unity-pro', any: '2' }), await run(post)].join('\n');

@@ -84,12 +84,8 @@ test('a secret that is too short to be hidden leaves the log and the outputs rea
 
 test('the secret of a locked seat is in the output, and nowhere else; secrets of other seats are not read', async () => {
   const secret = 'A1-"quoted"-B2-C3';
-  const workspace = await workspaceWith(
-    'seats/1',
-    `secret:serial=${secret},host=b1`,
-    'seats/2',
-    'secret:serial=other-0',
-  );
+  const seats = ['seats/1', `secret:serial=${secret},host=b1`, 'seats/2', 'secret:serial=other-0'];
+  const workspace = await workspaceWith(...seats);
   const job = await scene.job({ workspace });
   const result = await job.run(fromPool({ where: 'host=b1', renew: 'true' }));
   expect(JSON.parse(result.outputs['properties'] ?? '')).toEqual({ 'seats/1': { serial: secret, host: 'b1' } });

@@ -10,18 +10,12 @@ test.each<[string, Readonly<Record<string, string>>, RegExp]>([
     { operation: 'sync', branch: 'a b' },
     /^branch: The name of a branch must not have a space .* \(POST \S+: 422 /,
   ],
-  ['a type', { operation: 'lock', path: 'a', type: 'shared' }, /type: It must be exclusive.* \(POST \S+: 422 /],
   [
     'an address of a webhook',
     { operation: 'register-hook', 'hook-url': 'https://127.0.0.1/services/geheim?key=geheim' },
     /leads to an address that is not public\./,
   ],
   ['a secret', { operation: 'register-hook', 'hook-url': url, 'hook-secret': 'geheim' }, /secret: .* \(POST \S+: 422 /],
-  [
-    'headers of a webhook',
-    { operation: 'register-hook', 'hook-url': url, 'hook-options': '{"headers":{"host":"geheim.example"}}' },
-    /headers.* \(POST \S+: 422 /,
-  ],
 ])('reports the reason of the service for refusing %s, and no secret', async (_, inputs, message) => {
   const job = await scene.job({ workspace: await scene.service.workspace() });
   const result = await job.run({ with: inputs });

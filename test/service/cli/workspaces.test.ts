@@ -64,11 +64,8 @@ describe('workspace remove', () => {
     await expect.poll(state).toBe('succeeded');
     const mirror = join(folder, 'mirrors', 'short.lived.git');
     expect(await exists(mirror)).toBe(true);
-    const object = await storeObject(
-      folder,
-      await inDatabase((storage) => ownerOf({ storage }, 'short.lived')),
-      Buffer.from('a hero'),
-    );
+    const owner = await inDatabase((storage) => ownerOf({ storage }, 'short.lived'));
+    const object = await storeObject(folder, owner, Buffer.from('a hero'));
 
     expect(await json('workspace', 'remove', 'short.lived')).toEqual({ removed: 'short.lived' });
     expect(await exists(object.path)).toBe(false);

@@ -214,10 +214,3 @@ describe('mirrors', () => {
     await expectSound(mirror, data);
   });
 });
-
-test('without git, an operation fails with the advice to install it', async () => {
-  const { folder, remote } = await gitSetUp();
-  const failure = await failureOf(gitIn(folder, { PATH: join(folder, 'empty') }).branches(remote, enoughTime));
-  expect(failure.kind).toBe('not-installed');
-  expect(failure.message).toContain('Install git');
-});

@@ -75,15 +75,6 @@ test.each<[string, Answer, string, number?]>([
   },
 );
 
-test('a port where nothing listens fails the attempt', async () => {
-  const gone = await receiver();
-  await gone.close();
-  const { reason } = failed(await deliverTo(gone.url()));
-  expect(reason).toBe(
-    `The delivery to http://127.0.0.1:${gone.port} failed: nothing is listening on its host and port.`,
-  );
-});
-
 test('the caller can cancel an attempt before it starts and while it waits', async () => {
   const to = await receiver();
   to.behave(silence);
