@@ -41,12 +41,6 @@ test('a job of GitHub runs a command under a lock without a stored token', async
   expect(JSON.parse(stdout)).toMatchObject([{ path: 'a', owner: 'build-bot' }]);
 });
 
-test('a job of GitLab uses its identity token', async () => {
-  const { code, stdout, stderr } = await run({ WORKSPACE_ID_TOKEN: issuer.sign(audience(), issuer.jobClaims) });
-  expect(code, stderr).toBe(0);
-  expect(JSON.parse(stdout)).toMatchObject([{ owner: 'build-bot' }]);
-});
-
 describe('a job of GitLab that takes longer', () => {
   /** A service whose tokens end soon until it has issued `count`. */
   async function exchangingService(count: number) {

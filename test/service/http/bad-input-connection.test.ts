@@ -116,15 +116,6 @@ describe('bad input on the wire', () => {
       const { body } = await service.ask('GET', `${locksTarget()}?path=early`, { token: service.secret });
       expect(body.locks).toEqual([]);
     });
-
-    test('is requested with 100 Continue if the client expects that', async () => {
-      const connection = await connected();
-      const body = lockBody();
-      await connection.send(postLock('', 'Expect: 100-continue', `Content-Length: ${body.length}`));
-      expect((await connection.response()).status).toBe(100);
-      await connection.send(body);
-      expect((await connection.response()).status).toBe(201);
-    });
   });
 });
 
