@@ -1,8 +1,6 @@
-import { execFile } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { runMain } from '../command/run-main.ts';
 import { openBareService } from '../e2e/bare-service.ts';
@@ -90,14 +88,6 @@ describe('a command under a lock', () => {
     expect(words).toBe('--help -- help');
     expect(() => readFileSync(file)).toThrow('ENOENT');
     expect(stderr).not.toContain('wsa_');
-    expect(await locks()).toEqual([]);
-  });
-
-  test.each([
-    ['its exit status', 'exit 7', 7],
-    ['128 and the number of the signal that killed it', 'kill -KILL $$', 137],
-  ])('returns %s, and releases the locks', async (_, script, code) => {
-    expect(await run([path], 'bash', '-c', script)).toMatchObject({ code });
     expect(await locks()).toEqual([]);
   });
 
@@ -193,15 +183,6 @@ describe('a command under a lock', () => {
     const { code, stdout } = await run([path], 'bash', '-c', '(cat; echo over) <&$LOCK_PIPE & exit 4');
     expect({ code, stdout }).toEqual({ code: 4, stdout: 'over\n' });
   });
-
-  test('reads stdin', async () => {
-    const words = [bin, 'lock', 'run', path, '--', 'cat'];
-    const command = promisify(execFile)(process.execPath, words, {
-      env: { PATH: process.env['PATH'], ...environment() },
-    });
-    command.child.stdin?.end('some input\n');
-    expect((await command).stdout).toBe('some input\n');
-  });
 });
 
 describe('a command under a lock on an item of a pool', () => {
@@ -262,14 +243,6 @@ describe('a signal', () => {
     process.kill(-command.pid, 'SIGINT');
     expect(await command.ended()).toBe(0);
     expect(command.stdout()).toBe('ready\ngot it\n');
-    expect(await locks()).toEqual([]);
-  });
-
-  test('determines the exit status if it kills the command', async () => {
-    const command = start([], 'echo ready; sleep 60');
-    await ready(command);
-    command.signal('SIGTERM');
-    expect(await command.ended()).toBe(143);
     expect(await locks()).toEqual([]);
   });
 
