@@ -124,7 +124,7 @@ async function acquireGoal({ request, remote, session }: RunContext) {
       `This service cannot renew locks. ${refusal} The command is stopped before they expire: choose a longer --ttl if it takes longer.`,
     );
   }
-  return { grants, grantedAt, items };
+  return { grants, grantedAt, items, canRenew: refusal === undefined };
 }
 
 /** Renews the locks while the command runs. */
@@ -136,15 +136,11 @@ async function runWithLocks(
   let stopped: Promise<void> | undefined;
   const graceMs = milliseconds(request.grace);
   const marginMs = Math.min(graceMs, milliseconds(request.ttl) / 4);
-  const stopKeeping = keepLocks(
-    session,
-    { marginMs, requestTimeoutMs, grantedAt: acquired.grantedAt },
-    (reason, remainingMs) => {
-      report(child === undefined ? reason : `${reason} Stopping the command.`);
-      child?.closePipe();
-      stopped = child?.stop(Math.min(graceMs, remainingMs)) ?? Promise.resolve();
-    },
-  );
+  const stopKeeping = keepLocks(session, { ...acquired, marginMs, requestTimeoutMs }, (reason, remainingMs) => {
+    report(child === undefined ? reason : `${reason} Stopping the command.`);
+    child?.closePipe();
+    stopped = child?.stop(Math.min(graceMs, remainingMs)) ?? Promise.resolve();
+  });
   let folder: string | undefined;
   let code: number;
   try {

@@ -102,6 +102,7 @@ interface KeepTimes {
   readonly marginMs: number;
   /** When the first lock was granted, by the clock of this machine. */
   readonly grantedAt: number;
+  readonly canRenew: boolean;
 }
 
 /**
@@ -110,7 +111,7 @@ interface KeepTimes {
  */
 export function keepLocks(
   { context: { client, clock, random, sleep, terms }, ledger, step }: CommandSession,
-  { requestTimeoutMs, marginMs, grantedAt }: KeepTimes,
+  { requestTimeoutMs, marginMs, grantedAt, canRenew }: KeepTimes,
   onLost: (reason: string, remainingMs: number) => void,
 ): () => Promise<void> {
   const { service, workspace, ttl } = terms;
@@ -130,7 +131,8 @@ export function keepLocks(
   const grants = ledger.held().map(({ grant }) => grant);
   const schedule = createSchedule(context, { ttl, requestTimeoutMs, ageMs: clock() - grantedAt });
   const job = { service, workspace, step, ttl };
-  const renewal = renewLocks({ ...context, ...job, grants, schedule }).catch((error: unknown) => {
+  const renew = () => renewLocks({ ...context, ...job, grants, schedule });
+  const renewal = (canRenew ? renew() : Promise.resolve()).catch((error: unknown) => {
     renewalError = error;
   });
   let lost = false;

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { LockPath } from '../interface/lock-path.ts';
 import type { WorkspaceId } from './access.ts';
 import { inParallel } from './in-parallel.ts';
@@ -9,6 +10,7 @@ import { type CallLimits, type ClientContext, expectSuccess } from './request.ts
 import { type ClientResponse, objectIn } from './response.ts';
 import { plainName } from './sanitizer.ts';
 import { ServiceError } from './service-error.ts';
+import type { Clock } from './time.ts';
 
 export interface NamedEntry {
   readonly name: string;
@@ -78,10 +80,7 @@ const ownerIn = (response: ClientResponse): string | undefined => nameIn(objectI
 
 type Lists = Pick<ReturnType<typeof createLists>, 'listLocks'>;
 
-/**
- * Looks up more than `maxSingle` paths in the list of all locks, which some services send for every query. If it is not
- * complete, that of a single path may be.
- */
+/** Looks up more than `maxSingle` paths in the list of all locks. Some services send that list for every query. */
 export async function listOnPaths(
   client: Lists,
   workspace: WorkspaceId,
@@ -89,17 +88,14 @@ export async function listOnPaths(
   within: CallLimits,
   maxSingle = 8,
 ): Promise<List<KnownLock>> {
-  const distinct = new Set<string>(paths);
-  if (distinct.size > maxSingle) {
-    const { items, incomplete } = await client.listLocks({ workspace }, within);
-    if (incomplete === undefined) return { items: items.filter(({ path }) => distinct.has(path)), incomplete };
-  }
   const found = new Map<string, KnownLock>();
   let incomplete: string | undefined;
-  await inParallel([...new Set(paths)], async (path) => {
-    const { items, incomplete: reason } = await client.listLocks({ workspace, filter: { path } }, within);
+  const distinct = new Set<string>(paths);
+  const filters = distinct.size > maxSingle ? [{}] : [...new Set(paths)].map((path) => ({ path }));
+  await inParallel(filters, async (filter: LockFilter) => {
+    const { items, incomplete: reason } = await client.listLocks({ workspace, filter }, within);
     incomplete ??= reason;
-    for (const lock of items) if (lock.path === path) found.set(path, lock);
+    for (const lock of items) if (distinct.has(lock.path)) found.set(lock.path, lock);
   });
   return { items: [...found.values()], incomplete };
 }
@@ -114,29 +110,43 @@ export type LookupResult =
 export const lookUp = (client: Lists, workspace: WorkspaceId, paths: readonly LockPath[], within: CallLimits) =>
   lookupIn(listOnPaths(client, workspace, paths, within));
 
-/** A workspace may have so many locks that their list takes longer than this number of requests. */
-const maxSharedSingle = 100;
+/** Fewer locks are looked up one by one: a workspace may have any number of others. */
+const maxLookedUpAlone = 100;
 
-/** Requests one list at a time, each for all paths that were asked for while the list before was under way. */
-export function createSharedLookUp(client: Lists, within: CallLimits) {
-  const next = new Map<WorkspaceId, { readonly paths: Set<LockPath>; readonly find: ReturnType<typeof lookupIn> }>();
-  let last: Promise<unknown> = Promise.resolve();
+/** A lookup proves nothing after this time. */
+const maxLookAgeMs = 5_000;
 
-  function open(workspace: WorkspaceId) {
-    const paths = new Set<LockPath>();
-    const find = last.then(() => {
-      next.delete(workspace);
-      return lookupIn(listOnPaths(client, workspace, [...paths], within, maxSharedSingle));
-    });
-    last = find.catch(() => undefined);
-    next.set(workspace, { paths, find });
-    return { paths, find };
+/**
+ * Lookups of many locks that are released at the same time: their own lists would all come before the first release. Those
+ * that certainly need one share a list of all locks. It counts for a short time, and only if it is complete: otherwise,
+ * each path is looked up when the returned function is called.
+ */
+export function createLookUps(client: Lists, clock: Clock, within: CallLimits) {
+  type Find = (path: LockPath) => LookupResult | undefined;
+  const asked = new Map<WorkspaceId, { readonly paths: Set<LockPath>; readonly list: Promise<Find> }>();
+
+  async function read(workspace: WorkspaceId, paths: ReadonlySet<LockPath>): Promise<Find> {
+    await nextTurn();
+    asked.delete(workspace);
+    if (paths.size <= maxLookedUpAlone) return () => undefined;
+    const until = clock() + maxLookAgeMs;
+    const limits = { ...within, deadline: Math.min(within.deadline, until) };
+    const find = await lookupIn(client.listLocks({ workspace }, limits));
+    return (path) => {
+      const found = find(path);
+      const isClear = found.kind === 'locked' || found.kind === 'absent';
+      return isClear && clock() <= until ? found : undefined;
+    };
   }
 
-  return async (workspace: WorkspaceId, path: LockPath): Promise<LookupResult> => {
-    const { paths, find } = next.get(workspace) ?? open(workspace);
-    paths.add(path);
-    return (await find)(path);
+  return async (workspace: WorkspaceId, path: LockPath, isCertain: boolean): Promise<() => Promise<LookupResult>> => {
+    const alone = async () => (await lookUp(client, workspace, [path], within))(path);
+    if (!isCertain) return alone;
+    const paths = asked.get(workspace)?.paths ?? new Set<LockPath>();
+    const list = asked.get(workspace)?.list ?? read(workspace, paths);
+    asked.set(workspace, { paths: paths.add(path), list });
+    const find = await list;
+    return async () => find(path) ?? alone();
   };
 }
 

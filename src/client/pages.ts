@@ -32,9 +32,6 @@ interface Listing {
 /** A service that knows only the interface may reject query parameters. */
 const rejected: readonly number[] = [400, 422];
 
-/** Not Implemented: a service without lists has none later. */
-const unsupported = [501];
-
 export async function readPages<Item>(
   { call }: ClientContext,
   { target: firstTarget, plainTarget, name, once }: Listing,
@@ -61,9 +58,8 @@ export async function readPages<Item>(
   for (let page = 1; ; page += 1) {
     seen.add(target);
     const fallback = page === 1 ? plainTarget : undefined;
-    const request = { method: 'GET', expect, once, anySuccess: true, finalAt: unsupported } as const;
-    const finalAt = fallback === undefined ? unsupported : [...unsupported, ...rejected];
-    let result = await call({ ...request, target, finalAt }, within);
+    const request = { method: 'GET', expect, once, anySuccess: true } as const;
+    let result = await call({ ...request, target, ...(fallback && { finalAt: rejected }) }, within);
     if (fallback !== undefined && result.kind === 'answered' && rejected.includes(result.response.status)) {
       target = fallback;
       seen.add(target);

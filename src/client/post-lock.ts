@@ -162,12 +162,13 @@ export function createRenewLock(context: ClientContext) {
     // The lock is renewed no earlier than the request was sent.
     const lock = grantedLockIn(answered.response, request, () => answered.sentAt);
     if (isAnother(answered.response, request.proof, lock)) {
-      const { sentAt } = answered;
+      const { sentAt, mayBeDone } = answered;
       const begin = Date.parse(lock.acquired_at ?? '');
       // The service may have cut its time to seconds.
       const isCut = begin % responseClockMs === 0;
       const isLater = begin >= sentAt || (isCut && begin > sentAt - responseClockMs);
-      return { kind: 'replaced', lock, isNew: answered.response.status === 201 || isLater };
+      // After an attempt without a response, another job may have begun later as well.
+      return { kind: 'replaced', lock, isNew: answered.response.status === 201 || (isLater && !mayBeDone) };
     }
     const { id = request.proof.id, etag = request.proof.etag } = lock;
     return { kind: 'renewed', lock: { ...lock, id, etag } };

@@ -3,10 +3,10 @@ import type { Conflicts } from '../client/post-lock.ts';
 import type { QueueWait } from '../client/queue.ts';
 import type { CallLimits } from '../client/request.ts';
 import { isTransient, knowsNoRoute, ServiceError } from '../client/service-error.ts';
-import { lastAttemptMs } from '../client/time.ts';
+import { lastAttemptMs, machineClock } from '../client/time.ts';
 import { type Duration, formatDuration, formatSpan, milliseconds } from '../interface/duration.ts';
 import { maxLeasePaths } from '../interface/lock-path.ts';
-import { grantedLock } from './ledger/entry.ts';
+import { grantedLock, lifetimeMs } from './ledger/entry.ts';
 import { conflictsText, pastMoment } from './messages.ts';
 import { type AcquireGoal, type AcquireRound, acquirePathByPath, type PathContext } from './path-by-path.ts';
 import { createPauses, type Unsuccessful } from './pauses.ts';
@@ -168,7 +168,8 @@ function createLease(context: PathContext, { paths, pool, count }: AcquireGoal) 
     // A key can be sent in a header, and a path may have any letters.
     const keyOf = (index: number): string => `${step}/lease/${index + 1}`;
     const grants = locks.map((lock, index) => {
-      return { ...granted, path: lock.path, key: keyOf(index), lock: grantedLock(lock) };
+      const grant = { ...granted, path: lock.path, key: keyOf(index), lock: grantedLock(lock) };
+      return { ...grant, lastsUntil: machineClock() + Math.floor(lifetimeMs(grant, ttl)) };
     });
     if (grants.length > 0) record(...grants);
     if (signal.aborted) {

@@ -44,9 +44,11 @@ export function ownLockState({ grant, mayBeReleased }: OurLock, found: LookupRes
     case 'locked': {
       const identity = identityOf(grant, found.lock, mayHaveEnded);
       // Our clock, or that of a gateway, may be wrong by days: ours lasts for as long as we have counted.
-      const lasts = identity === 'ours' && machineClock() < (grant.renewedUntil ?? grant.lastsUntil ?? 0);
+      const lastsUntil = grant.renewedUntil ?? grant.lastsUntil;
+      const lasts = identity === 'ours' && machineClock() < (lastsUntil ?? 0);
       // Some services still list a lock for a while after it has expired.
-      if (!lasts && Date.parse(found.lock.expires_at ?? '') <= serverNow) return 'absent';
+      const isOver = !lasts && Date.parse(found.lock.expires_at ?? '') <= serverNow;
+      if (isOver) return identity === 'ours' && lastsUntil === undefined ? 'unknown' : 'absent';
       return identity ?? withoutProof;
     }
   }

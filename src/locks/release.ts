@@ -3,7 +3,7 @@ import { maxConnections } from '../client/connection.ts';
 import { createSemaphore } from '../client/in-parallel.ts';
 import { conditionOf, isSameLock, type KnownLock } from '../client/known-lock.ts';
 import type { EndLeaseResult } from '../client/leases.ts';
-import { createSharedLookUp, isUnreadable, type LookupResult } from '../client/lists.ts';
+import { createLookUps, isUnreadable, type LookupResult } from '../client/lists.ts';
 import type { ReleaseLockResult } from '../client/release-lock.ts';
 import type { CallLimits } from '../client/request.ts';
 import { isTransient, type ServiceError } from '../client/service-error.ts';
@@ -163,19 +163,22 @@ export type ReleaseResult =
 
 /**
  * Returns a function that releases a lock and no other. It records the intent in the ledger before the request, and then
- * the result. Locks that are released at the same time share their lookups.
+ * the result. Many locks that are released at the same time share a lookup.
  */
 export function createRelease(context: ReleaseContext, within: CallLimits) {
   const shared = {
     ...context,
-    lookUp: createSharedLookUp(context.client, within),
-    enterRequest: createSemaphore(maxConnections),
+    prepareLookUp: createLookUps(context.client, context.clock, within),
+    enterRequest: createSemaphore(maxTogether),
   };
   return (lock: ReleaseTarget): Promise<ReleaseResult> => releaseTarget(shared, lock, within);
 }
 
+/** More than connections: locks that are tried again and again delay no other. */
+const maxTogether = 4 * maxConnections;
+
 interface SharedContext extends ReleaseContext {
-  readonly lookUp: ReturnType<typeof createSharedLookUp>;
+  readonly prepareLookUp: ReturnType<typeof createLookUps>;
   readonly enterRequest: ReturnType<typeof createSemaphore>;
 }
 
@@ -240,9 +243,6 @@ const hasNotArrived = (result: ReleaseResult): boolean =>
   !result.mayBeDone &&
   (isTransient(result.error) || result.error.failure.kind === 'aborted');
 
-/** A lookup proves nothing after this time. Then, of thousands of locks, those that still wait for their turn look again. */
-const maxLookAgeMs = 5_000;
-
 /**
  * Records the attempt just before the request, and if that had no effect: other processes of the job leave alone a lock
  * that this one may have released.
@@ -256,34 +256,33 @@ async function releaseOnce(
   const { client, clock, enterRequest } = context;
   const { workspace, grant, mayBeReleased, force } = lock;
   const { path } = grant;
+  if (lock.found?.kind === 'absent') return lock.found;
   const proof = conditionOf(grant.lock) === undefined ? undefined : grant.lock;
-  const lastsMs = proof === undefined || mayBeReleased ? 0 : certainMs(grant, client.serverNow());
-  let found: LookupResult | undefined = lock.found;
-  if (found?.kind === 'absent') return found;
-  if (found === undefined && lastsMs <= 0) {
-    const listed = await context.lookUp(workspace, path);
-    if (listed.kind === 'failed' && !isUnreadable(listed.error)) return { ...listed, mayBeDone: false };
-    const serverNow = client.serverNow();
-    const state = ownLockState(lock, listed, serverNow);
-    if (state === 'other') return { kind: 'other', holder: listed.kind === 'locked' ? listed.lock : undefined };
-    if (state === 'unknown') return { kind: 'ambiguous' };
-    // Some services list no locks at all.
-    if (state === 'absent' && (mayBeReleased || mayHaveExpired(grant.lock, serverNow))) return { kind: 'absent' };
-    found = listed;
-  }
-
-  const knownAt = clock();
+  const lastsMs = (): number => (proof === undefined || mayBeReleased ? 0 : certainMs(grant, client.serverNow()));
+  const isUnclear = (): boolean => lock.found === undefined && lastsMs() <= 0;
+  const look = await context.prepareLookUp(workspace, path, isUnclear());
+  // The lookup and the release of a lock are one turn: with thousands of others, nothing comes between them.
   const leave = await enterRequest(within.signal ?? new AbortController().signal);
-  const isStale = clock() - knownAt > maxLookAgeMs && lock.found === undefined;
-  if (isStale && clock() < within.deadline) {
+  try {
+    let found: LookupResult | undefined = lock.found;
+    if (isUnclear()) {
+      found = await look();
+      if (found.kind === 'failed' && !isUnreadable(found.error)) return { ...found, mayBeDone: false };
+      const serverNow = client.serverNow();
+      const state = ownLockState(lock, found, serverNow);
+      if (state === 'other') return { kind: 'other', holder: found.kind === 'locked' ? found.lock : undefined };
+      if (state === 'unknown') return { kind: 'ambiguous' };
+      // Some services list no locks at all.
+      if (state === 'absent' && (mayBeReleased || mayHaveExpired(grant.lock, serverNow))) return { kind: 'absent' };
+    }
+    recordAttempt();
+    const deadline = found === undefined ? Math.min(within.deadline, clock() + lastsMs()) : within.deadline;
+    const request = { workspace, path, proof, force, once: true, found };
+    const result = await client.releaseLock(request, { ...within, deadline });
+    const isRefused = proof !== undefined && result.kind === 'failed' && !result.mayBeDone;
+    if ((isRefused || hasNotArrived(result)) && !mayBeReleased && grant.key !== undefined) recordAttempt(true);
+    return result;
+  } finally {
     leave?.();
-    return releaseOnce(context, lock, within, recordAttempt);
   }
-  recordAttempt();
-  const deadline = lastsMs > 0 ? Math.min(within.deadline, knownAt + lastsMs) : within.deadline;
-  const request = { workspace, path, proof, force, once: true, found };
-  const result = await client.releaseLock(request, { ...within, deadline }).finally(leave);
-  const isRefused = proof !== undefined && result.kind === 'failed' && !result.mayBeDone;
-  if ((isRefused || hasNotArrived(result)) && !mayBeReleased && grant.key !== undefined) recordAttempt(true);
-  return result;
 }

@@ -19,7 +19,11 @@ const sleep = (ms: number, signal?: AbortSignal) =>
  * Keeps a lock with a ttl of 2 s. Its renewals take this long, and `Date` in their responses is ahead of the clock of
  * the service. All times but the intervals of the checks pass this much faster. Returns the time left at its loss.
  */
-async function keeping(renewalMs: number, lastsMs: number, { dateAheadMs = 0, speed = 1 }): Promise<readonly number[]> {
+async function keeping(
+  renewalMs: number,
+  lastsMs: number,
+  { dateAheadMs = 0, speed = 1, canRenew = true },
+): Promise<readonly number[]> {
   const startedAt = Date.now();
   const clock = () => startedAt + (Date.now() - startedAt) * speed;
   const isoIn = (ms: number): string => new Date(clock() + ms * speed).toISOString();
@@ -44,7 +48,7 @@ async function keeping(renewalMs: number, lastsMs: number, { dateAheadMs = 0, sp
     sleep: (ms: number, signal?: AbortSignal) => sleep(ms / speed, signal),
   };
   const left: number[] = [];
-  const times = { requestTimeoutMs: 1_000, marginMs: (ttlMs * speed) / 4, grantedAt: startedAt };
+  const times = { requestTimeoutMs: 1_000, marginMs: (ttlMs * speed) / 4, grantedAt: startedAt, canRenew };
   const stop = keepLocks({ ...session, context }, times, (_, msLeft) => left.push(msLeft));
   await vi.advanceTimersByTimeAsync(lastsMs);
   void stop();
@@ -72,7 +76,7 @@ test('a command whose machine was suspended renews its locks at once, and learns
   session.ledger.record(grantOf('a', { step: session.step, at: iso(0), lock }));
   const context = { ...session.context, clock: () => performance.now(), random: () => 0, sleep };
   const onLost = vi.fn();
-  const times = { requestTimeoutMs: 1_000, marginMs: 1_000, grantedAt: startedAt };
+  const times = { requestTimeoutMs: 1_000, marginMs: 1_000, grantedAt: startedAt, canRenew: true };
   const stop = keepLocks({ ...session, context }, times, onLost);
   await vi.advanceTimersByTimeAsync(suspendedAtMs);
   expect(renewedAt).toEqual([]);
@@ -99,8 +103,11 @@ test.each([-3_600_000, 3_600_000])(
   },
 );
 
-test('a lock that cannot be renewed is lost while there is time to stop the command', async () => {
-  const [msLeft] = await keeping(10_000, 3_000, {});
+test.each([
+  ['whose renewal has no response', true, 10_000],
+  ['of a service that cannot renew', false, 0],
+])('a lock %s is lost while there is time to stop the command', async (_, canRenew, renewalMs) => {
+  const [msLeft] = await keeping(renewalMs, 3_000, { canRenew });
   expect(msLeft).toBeGreaterThan(100);
   expect(msLeft).toBeLessThan(ttlMs / 4);
 });

@@ -284,10 +284,6 @@ const table: Readonly<Record<string, Row>> = {
     service: { locks: (paths) => json(200, { active: paths }) },
     steps: [locking, { ...locking, with: { ...locking.with, path: 'Content/Map.umap' } }, unlocking],
   },
-  'release: 501 {"error"} to the list': {
-    service: { instead: on(isListing, refusedWith(501)) },
-    steps: [locking, { ...locking, with: { ...locking.with, path: 'Content/Map.umap' } }, unlocking],
-  },
   'list-locks: {"data": null} with a message': {
     service: { locks: () => json(200, { data: null, message: 'down' }) },
     steps: [{ with: listing.with, fails: 'no list' }],

@@ -69,7 +69,7 @@ test.each([
 });
 
 test.each([
-  ['absent if its counted lifetime is unknown', {}, 'l1', 'absent'],
+  ['unclear if its counted lifetime is unknown', {}, 'l1', 'unknown'],
   ['absent if its counted lifetime is over', { lastsUntil: -1 }, 'l1', 'absent'],
   ['ours while its counted lifetime lasts: a clock may be wrong by days', { lastsUntil: 60_000 }, 'l1', 'ours'],
   ['ours while it lasts after a renewal', { lastsUntil: -1, renewedUntil: 60_000 }, 'l1', 'ours'],

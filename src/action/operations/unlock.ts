@@ -68,7 +68,10 @@ async function releaseTargets(
 
   /** For a pattern, paths without a known holder are left out. */
   async function releaseFound({ path, isNamed, isForeign }: UnlockTarget): Promise<PathResult | undefined> {
-    const one = find(path);
+    const together = find(path);
+    // The list of many paths may be incomplete. The lock may then be of another run.
+    const isLeftOut = together.kind === 'unknown' && others.length > 1 && !isForeign;
+    const one = isLeftOut ? (await lookUp(client, workspace, [path], within))(path) : together;
     const now = client.serverNow();
     if (one.kind === 'locked' && !force && (isForeign || isOfAnotherRun(one.lock, runner.origin))) {
       return heldResult(path, one.lock, isNamed, now);

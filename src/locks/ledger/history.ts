@@ -60,7 +60,9 @@ export function readJobLocks(
     /** The lock of the job that was passed; undefined if it is another. */
     find(named: NamedLock): JobLock | undefined {
       const lock = byPath.get(named.path);
-      return lock && isMeant(lock, named) === true ? lock : undefined;
+      // Some services give all locks on a path the same id.
+      const isEnded = (endedAt.get(named.path) ?? []).some((ended) => isMeant(ended, named));
+      return lock && !isEnded && isMeant(lock, named) === true ? lock : undefined;
     },
     /** Whether a step of the job has already released or lost this lock. */
     hasEnded: (lock: NamedLock): boolean =>
