@@ -65,9 +65,10 @@ export async function nextInLine<Lease extends Waiting>(
     return line;
   }
 
-  async function readLines(count: 1 | 10 | 50): Promise<void> {
+  /** Returns whether there was any to read. */
+  async function readLines(count: 1 | 10 | 50): Promise<boolean> {
     const unread = [...lines.values()].filter((line) => line.next === undefined && line.keptFor === undefined);
-    if (unread.length === 0) return;
+    if (unread.length === 0) return false;
     const most = count * unread.length > maxRead ? (10 * unread.length > maxRead ? 1 : 10) : count;
     const found = await first(
       unread.map(({ path, after, before }) => ({ ...path, after, before })),
@@ -85,27 +86,34 @@ export async function nextInLine<Lease extends Waiting>(
       if (found?.isFirst === 1 && wanted === size) shares.set(id, 'all');
       else if (found === undefined && !keeps) shares.set(id, new Set());
     }
+    return true;
   }
 
-  /** The lease next in each line, with its lines. */
-  const nextOfLines = () =>
-    [...Map.groupBy(lines.values(), ({ keptFor, next }) => (keptFor ? undefined : next?.[0]?.id))].flatMap(
-      ([, some]) => {
-        const lease = some[0]?.keptFor ? undefined : some[0]?.next?.[0];
-        return lease === undefined ? [] : [{ lease, some }];
-      },
-    );
+  /**
+   * The leases that are next in some lines, in their order. Between two queries, the rank of a lease may have changed: its
+   * first one counts, or the lease would wait for itself.
+   */
+  function nextOfLines() {
+    const heads = [...lines.values()].flatMap((line) => {
+      const lease = line.keptFor === undefined ? line.next?.[0] : undefined;
+      return lease === undefined ? [] : [{ lease, line }];
+    });
+    heads.sort((one, other) => byRank(one.lease, other.lease));
+    return Map.groupBy(heads, ({ lease }) => lease.id).values();
+  }
 
-  /** Reads the free paths of those that may get some, whose lines then matter, too. */
-  async function readFree(): Promise<void> {
-    const sets = nextOfLines().flatMap(({ lease }) => (shares.has(lease.id) || freeOf.has(lease.id) ? [] : lease));
-    if (sets.length === 0) return;
+  /** Reads the free paths of those that may get some, whose lines then matter, too. Returns whether there are any. */
+  async function readFree(): Promise<boolean> {
+    const next = nextOfLines().flatMap(([head]) => (head === undefined ? [] : [head.lease]));
+    const sets = [...next].filter(({ id }) => !shares.has(id) && !freeOf.has(id));
+    if (sets.length === 0) return false;
     const found = Map.groupBy(await free(sets), ({ id }) => id);
     for (const { id, rank } of sets) {
       const paths = found.get(id) ?? [];
       freeOf.set(id, paths);
       for (const { workspace, path } of paths) lineOf({ workspace, path }, rank);
     }
+    return true;
   }
 
   /** Undefined while others before it are not decided. */
@@ -121,30 +129,32 @@ export async function nextInLine<Lease extends Waiting>(
     return new Set(open.length >= lease.wanted ? open.slice(0, lease.wanted) : lease.keeps ? open : []);
   }
 
-  function decide(): void {
-    for (let isOver = false; !isOver; ) {
-      isOver = true;
-      for (const { lease, some } of nextOfLines().toSorted((one, other) => byRank(one.lease, other.lease))) {
-        const share = shareOf(lease);
-        if (share === undefined) continue;
-        shares.set(lease.id, share);
-        isOver = false;
-        for (const line of some) {
-          if (share === 'all' || share.has(nameOf(line.path))) line.keptFor = lease;
-          line.after = lease.rank;
-          line.next?.shift();
-          if (line.next?.length === 0) line.next = undefined;
-        }
+  /** Returns whether it could decide any. */
+  function decide(): boolean {
+    let decided = 0;
+    for (const heads of nextOfLines()) {
+      const [{ lease } = {}] = heads;
+      const share = lease && shareOf(lease);
+      if (lease === undefined || share === undefined) continue;
+      shares.set(lease.id, share);
+      decided += 1;
+      for (const { lease: head, line } of heads) {
+        if (share === 'all' || share.has(nameOf(line.path))) line.keptFor = head;
+        line.after = head.rank;
+        line.next?.shift();
+        if (line.next?.length === 0) line.next = undefined;
       }
     }
+    return decided > 0;
   }
 
   const ofAsked = asked.map((path) => lineOf(path, path.before ?? lastRank));
   const isOpen = ({ keptFor, next }: Line<Lease>): boolean => keptFor === undefined && next?.length !== 0;
-  for (let count: 1 | 50 = 1; ofAsked.some(isOpen); count = 50) {
-    await readLines(count);
-    await readFree();
-    decide();
+  let isStuck = false;
+  for (let count: 1 | 50 = 1; ofAsked.some(isOpen) && !isStuck; count = 50) {
+    const hasRead = [await readLines(count), await readFree()].includes(true);
+    isStuck = !decide() && !hasRead;
+    while (decide());
   }
   return ofAsked.map(({ keptFor }, index) => {
     const { before = lastRank } = asked[index] ?? {};

@@ -49,7 +49,7 @@ export async function endOfLine(read: Database, line: LockKey): Promise<QueuePos
  * Places are counted on the first paths of a lease only: it may wait for thousands. Others that want any of the same
  * paths, as of a pool, wait on the first ones, too, and hundreds of them ask for their places twice a minute.
  */
-const countedPaths = sql<number>`case when waits.wanted < waits.size then 5 else 500 end`;
+const countedPaths = sql<number>`case when waits.wanted < waits.size then 5 else 20 end`;
 
 /** The present leases of the lines of these waits, and the waits themselves. */
 const selectLines = batchQuery((db, members) =>

@@ -115,6 +115,37 @@ test('follows each line only as far as needed, with the result of a look at all 
   );
 });
 
+test('ends, even if leases change between the queries, as outside of a transaction', async () => {
+  const change = fc.record({ lease: fc.nat(7), rank: fc.nat(60), held: fc.constantFrom(...paths), gone: fc.boolean() });
+  await fc.assert(
+    fc.asyncProperty(lines, fc.array(change, { maxLength: 12 }), async ({ leases, held, kept }, changes) => {
+      let waiting = waitingAt(leases, held, ({ id }) => kept[Number(id.split(' ')[1])] === true);
+      const left = changes.values();
+      const changing =
+        <Arguments extends unknown[], Result>(
+          query: (...asked: Arguments) => Promise<Result>,
+        ): ((...asked: Arguments) => Promise<Result>) =>
+        async (...asked) => {
+          const result = await query(...asked);
+          const { lease, rank, held: path, gone } = left.next().value ?? { lease: -1, rank: 0, held: '', gone: false };
+          waiting = waiting.flatMap((each, index) => {
+            if (index !== lease) return each;
+            return gone ? [] : { ...each, rank, free: each.free.filter((one) => one !== path) };
+          });
+          return result;
+        };
+      const now: Lines<Client> = {
+        first: changing((...asked) => linesOf(waiting, () => 2).first(...asked)),
+        withEnough: changing((...asked) => linesOf(waiting).withEnough(...asked)),
+        free: changing((...asked) => linesOf(waiting).free(...asked)),
+      };
+      const all = paths.map((path) => ({ workspace, path }));
+      expect(await nextInLine(now, all)).toHaveLength(paths.length);
+    }),
+    { numRuns: runs(1_000, 30_000) },
+  );
+});
+
 test('speaks each free path for one lease at most, never a held one, and grants as many as are wanted', async () => {
   await fc.assert(
     fc.asyncProperty(lines, async ({ leases, held, kept }) => {
