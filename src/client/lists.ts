@@ -181,7 +181,7 @@ export async function lookupIn(list: Promise<List<KnownLock>>): Promise<(path: L
  * A service may allow a token to acquire and release locks, but not to list them. The refusal of a gateway does not
  * show that.
  */
-export const refusesLists = ({ failure }: ServiceError): boolean =>
+const refusesLists = ({ failure }: ServiceError): boolean =>
   failure.kind === 'refused' && failure.isRecognized && [403, 405, 501].includes(failure.status);
 
 /** Whether the lists of a service have an unknown form: none of them can be read. */

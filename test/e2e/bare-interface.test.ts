@@ -388,25 +388,6 @@ describe.concurrent('a service that has the interface, and nothing more', () => 
   });
 });
 
-test('the post-step of a killed step releases its locks at once if the service refuses to list locks', async () => {
-  let isSilent = true;
-  const service = await openBareService({
-    instead: on(isListing, refusedWith(403)),
-    granted: () => (response, request) => (isSilent ? undefined : json(201, {})(response, request)),
-  });
-  const job = await jobAt(service.baseUrl);
-  const step = await job.step({ with: { ...locking.with, path: `${hero}\nContent/Map.umap`, glob: 'false' } });
-  await expect.poll(() => service.requests.some(isLocking), { timeout: 20_000 }).toBe(true);
-  await step.kill();
-  isSilent = false;
-  service.locked.clear();
-  const [post] = await job.post();
-  expect(post).toMatchObject({ conclusion: 'success', annotations: [] });
-  expect(post?.durationMs).toBeLessThan(maxMs);
-  expect([...service.locked]).toEqual([]);
-  await service.close();
-});
-
 test('an expired lock that is still listed is lost, and another step can take it again', async () => {
   let listed: object[] = [];
   const service = await openBareService({

@@ -1,4 +1,3 @@
-import { refusesLists } from '../../client/lists.ts';
 import type { CallLimits } from '../../client/request.ts';
 import { knowsNoRoute, ServiceError } from '../../client/service-error.ts';
 import { backoff, sleep, steadyClock } from '../../client/time.ts';
@@ -246,16 +245,13 @@ function createSettling(
     }
   }
 
-  /**
-   * Whether a complete list has none of its locks: it may have any of its paths. A service that refuses to list locks says
-   * no more later, and is taken at its word.
-   */
+  /** Whether a complete list has none of its locks: it may have any of its paths. */
   async function isUnknown({ workspace, lease }: LeaseIntent): Promise<boolean> {
     try {
       const { items, incomplete } = await client.listLocks({ workspace, once: true }, within);
       return incomplete === undefined && !items.some(({ raw }) => raw['lease'] === lease);
     } catch (error) {
-      if (error instanceof ServiceError) return refusesLists(error);
+      if (error instanceof ServiceError) return false;
       throw error;
     }
   }
