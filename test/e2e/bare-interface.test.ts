@@ -422,7 +422,8 @@ test('the post-step says that a renewal found another lock while a step released
     }),
   });
   const job = await jobAt(service.baseUrl);
-  await job.run({ with: { ...locking.with, renew: 'true', ttl: '4s' } });
+  // The lock certainly lasts long enough for the unlock after its first third.
+  await job.run({ with: { ...locking.with, renew: 'true', ttl: '12s' } });
   await expect.poll(() => renewals, { timeout: 20_000 }).toBe(2);
   await job.run({ with: unlocking.with });
   unlocked.resolve();
