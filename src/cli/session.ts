@@ -35,7 +35,7 @@ export function createCommandSession(remote: RemoteService, ttl: Ttl, note?: str
     const left = await rollBack(settling, acquired, limits);
     for (const { grant, error } of left) {
       const end = clockTime(Date.parse(grant.lock.expires_at), now);
-      const reason = error?.message ?? 'Nothing shows that the current lock is ours.';
+      const reason = error?.message ?? 'The current lock may be that of another job.';
       report(`Could not release the lock on ${grant.path}: ${reason} It expires at ${end}.`);
     }
     return left.length;

@@ -117,9 +117,9 @@ const maxLookedUpAlone = 100;
 const maxLookAgeMs = 5_000;
 
 /**
- * Lookups of many locks that are released at the same time: their own lists would all come before the first release. Those
- * that certainly need one share a list of all locks. It counts for a short time, and only if it is complete: otherwise,
- * each path is looked up when the returned function is called.
+ * Lookups of many locks that are released at the same time: with a list each, all of these would
+ * come before the first release. Locks that certainly need a lookup share a list of all locks. It counts for a short time,
+ * and only if it is complete: otherwise, each path is looked up when the returned function is called.
  */
 export function createLookUps(client: Lists, clock: Clock, within: CallLimits) {
   type Find = (path: LockPath) => LookupResult | undefined;

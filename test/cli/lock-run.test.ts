@@ -142,7 +142,7 @@ describe('a command under a lock', () => {
   test.each([
     ['without ids', {}],
     ['with ids', { granted: () => json(201, { id: 'l1', path }) }],
-  ])('is told before it runs that its service cannot renew locks %s', async (_, habits) => {
+  ])('runs after a warning if its service cannot renew locks %s', async (_, habits) => {
     const bare = await openBareService(habits);
     onTestFinished(bare.close);
     const { code, stdout, stderr } = await runCommand(['lock', 'run', path, '--', 'echo', 'It ran.'], {

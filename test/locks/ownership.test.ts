@@ -70,7 +70,7 @@ test.each([
 
 test.each([
   ['unclear if its counted lifetime is unknown', {}, 'l1', 'unknown'],
-  ['absent if its counted lifetime is over', { lastsUntil: -1 }, 'l1', 'absent'],
+  ['absent after its counted lifetime', { lastsUntil: -1 }, 'l1', 'absent'],
   ['ours while its counted lifetime lasts: a clock may be wrong by days', { lastsUntil: 60_000 }, 'l1', 'ours'],
   ['ours while it lasts after a renewal', { lastsUntil: -1, renewedUntil: 60_000 }, 'l1', 'ours'],
   ['absent if it has another id', { lastsUntil: 60_000 }, 'l2', 'absent'],

@@ -275,7 +275,7 @@ test.each<[string, Partial<GrantedLock>]>([
   expect(requests).toHaveLength(1_000);
   expect(most).toBe(64);
   expect(listsOfAll).toBe(1);
-  // Those that wait for longer than its list counts have one each, just before their release.
+  // Locks that wait longer than their list counts are looked up alone, just before their release.
   expect(lists.length).toBeLessThan(600);
   for (const { at } of requests)
     expect(at - (lists.findLast((each) => each <= at) ?? 0)).toBeLessThanOrEqual(5 * second);

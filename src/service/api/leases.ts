@@ -134,10 +134,9 @@ export function addLeaseRoutes(api: Api, parts: ApiParts): void {
     async handle({ c, workspace }) {
       const key = { workspace: workspace.id, id: leaseIdOf(c) };
       const bearer = bearerOf(c);
-      const ending = await locks.endLease(key, bearer, async (lease) => {
-        if (lease === 'ended') return admitEmptyRelease(parts, bearer);
-        admitToken(c, parts, bearer);
-      });
+      const ending = await locks.endLease(key, bearer, (lease) =>
+        lease === 'ended' ? admitEmptyRelease(parts, bearer) : admitToken(c, parts, bearer),
+      );
       if (ending === undefined) return emptyResponse(204);
       const ended: Resource<typeof endSchema> = { released: ending.released, lost: ending.lost };
       return jsonApiResponse(200, ended);

@@ -160,7 +160,7 @@ const insertResults = batchQuery((db, members) =>
     ),
 );
 
-/** Of a workspace: about a gigabyte. */
+/** For each workspace. It takes about a gigabyte. */
 const maxRemembered = 1_000_000;
 
 /** Called periodically. Removes some early if there are too many. */

@@ -28,7 +28,7 @@ export async function storeLease(db: Database, row: LeaseRow): Promise<void> {
 
 const forgottenAfterMs = 7 * 24 * 60 * 60_000;
 
-/** Of a workspace: some hundred megabytes. A client that ends leases in a loop must not fill the disk. */
+/** For each workspace. They take some hundred megabytes. A client that ends leases in a loop must not fill the disk. */
 const maxLeases = 1_000_000;
 
 /** Leases that ended so long ago, or so many others ago, that no request for them is still on its way. */

@@ -154,8 +154,8 @@ export async function renewLease(db: Database, key: LeaseKey, bearer: Bearer, tt
  */
 export async function endLease(db: Database, key: LeaseKey, bearer: Bearer, admit: AdmitEnd) {
   const { row, wait, found } = await findLeaseOrWait(db, key, bearer);
-  if (found === undefined) await admit('unknown');
-  if (row?.state === 'ended') await admit('ended');
+  if (found === undefined) admit('unknown');
+  if (row?.state === 'ended') admit('ended');
   const at = await timeOf(db);
   if (row?.state !== 'ended') {
     const requested = { owner: bearer.owner, fingerprint: found?.fingerprint ?? null, pool: null, lock_ids: '' };
@@ -172,7 +172,7 @@ export async function endLease(db: Database, key: LeaseKey, bearer: Bearer, admi
   return { released, lost: await lostLocks(db, row, at), changed: isEnded ? [] : released };
 }
 
-export type AdmitEnd = (lease: 'unknown' | 'ended') => Promise<void>;
+export type AdmitEnd = (lease: 'unknown' | 'ended') => void;
 
 /** A lease that was granted or ended, or else its wait in line. Throws if it belongs to another owner. */
 async function findLeaseOrWait(db: Database, key: LeaseKey, bearer: Bearer) {

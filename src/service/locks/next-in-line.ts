@@ -24,7 +24,7 @@ export interface Lines<Lease extends Waiting> {
     paths: readonly (LinePath & { readonly after: number; readonly before: number })[],
     count: 1 | 10 | 50,
   ) => Promise<readonly { readonly index: number; readonly lease: Lease }[]>;
-  /** Those with as many free paths as they want, and whether nobody at all is before them. */
+  /** The sets with as many free paths as they want. `isFirst`: nobody at all is before them. */
   readonly withEnough: (
     sets: readonly Lease[],
   ) => Promise<readonly { readonly id: string; readonly isFirst: number }[]>;
@@ -37,7 +37,7 @@ interface Line<Lease> {
   /** All leases up to this rank were passed on the path. */
   after: number;
   before: number;
-  /** The next ones, in their order; undefined if they have to be read. */
+  /** The leases after that, in their order; undefined until they are read. */
   next: Lease[] | undefined;
   keptFor: Lease | undefined;
 }

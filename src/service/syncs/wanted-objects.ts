@@ -10,7 +10,7 @@ export interface WantedObjects {
   readonly branch: BranchName;
   readonly head: string;
   readonly remote: Remote;
-  /** Of the workspace. */
+  /** The settings of the workspace. */
   readonly settings: {
     readonly created_at: number;
     readonly lfs_url: string | null;

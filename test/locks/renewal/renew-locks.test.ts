@@ -464,7 +464,7 @@ test.each<[string, number, object, methods: readonly string[]]>([
   ['is older than its renewal, is lost, and the current one stays', 200, { acquired_at: iso(0) }, ['POST']],
   ['is new is lost, and the new one is released', 200, { acquired_at: iso(3_600 * second) }, ['POST', 'DELETE']],
   ['is created is lost, and its release is not repeated', 201, {}, ['POST', 'DELETE']],
-])('a lock instead of which the service returns one that %s', async (_, status, body, methods) => {
+])('a lock in whose place the service returns one that %s', async (_, status, body, methods) => {
   const { sent, of, end } = await renewing({
     response: ({ method }) => (method === 'POST' ? { status, body: { id: 'lock_z', ...body } } : 'down'),
   });

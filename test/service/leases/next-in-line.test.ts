@@ -32,7 +32,7 @@ const waitingAt = (leases: readonly Lease[], held: ReadonlySet<string>, keeps: (
 
 const workspace = 'game';
 
-/** The lines of these clients, as the database has them. */
+/** The lines of these clients, without a database. */
 const linesOf = (waiting: readonly Client[], most = (count: number) => count): Lines<Client> => ({
   first: async (asked, count) =>
     asked.flatMap(({ path, before, after }, index) => {
