@@ -13,7 +13,6 @@ interface PicturedToken {
   readonly workspaces?: readonly string[];
   readonly daysOld: number;
   readonly daysLeft: number | null;
-  readonly usedMinutesAgo: number | null;
   readonly revoked?: boolean;
 }
 
@@ -24,16 +23,14 @@ const tokens: readonly PicturedToken[] = [
     workspaces: ['game'],
     daysOld: 40,
     daysLeft: 50,
-    usedMinutesAgo: 4,
   },
-  { name: 'lock guard', scopes: ['locks:read'], daysOld: 40, daysLeft: 325, usedMinutesAgo: 27 },
+  { name: 'lock guard', scopes: ['locks:read'], daysOld: 40, daysLeft: 325 },
   {
     name: 'build webhooks',
     scopes: ['hooks:write'],
     workspaces: ['game', 'film'],
     daysOld: 12,
     daysLeft: 18,
-    usedMinutesAgo: 17_000,
   },
   {
     name: 'grace, on call',
@@ -41,18 +38,16 @@ const tokens: readonly PicturedToken[] = [
     scopes: ['locks:admin'],
     daysOld: 6,
     daysLeft: 84,
-    usedMinutesAgo: 130,
   },
-  { name: 'grace, laptop', owner: 'grace', scopes: ['locks:write'], daysOld: 6, daysLeft: 84, usedMinutesAgo: 12 },
+  { name: 'grace, laptop', owner: 'grace', scopes: ['locks:write'], daysOld: 6, daysLeft: 84 },
   {
     name: 'trailer render',
     scopes: ['sync', 'locks:write'],
     workspaces: ['film'],
     daysOld: 60,
     daysLeft: -30,
-    usedMinutesAgo: 52_000,
   },
-  { name: 'old build machine', scopes: ['sync'], daysOld: 200, daysLeft: null, usedMinutesAgo: 70_000, revoked: true },
+  { name: 'old build machine', scopes: ['sync'], daysOld: 200, daysLeft: null, revoked: true },
 ];
 
 const idOf = (index: number): string => `tok_00000000-0000-4000-8000-${String(index).padStart(12, '0')}`;
@@ -70,7 +65,6 @@ const insertToken = (db: Database, at: number, index: number, token: PicturedTok
       created_at: at - token.daysOld * day,
       expires_at: token.daysLeft === null ? null : at + token.daysLeft * day,
       revoked_at: token.revoked ? at - day : null,
-      last_used_at: token.usedMinutesAgo === null ? null : at - token.usedMinutesAgo * minute,
     })
     .execute();
 

@@ -33,7 +33,7 @@ export function startBackgroundWork(parts: ServiceParts): { stop(): Promise<void
 }
 
 function startPeriodicWork(parts: ServiceParts): { stop(): Promise<void> } {
-  const { metrics, databaseClock, lastUse, locks } = parts;
+  const { metrics, databaseClock, locks } = parts;
   const joinsFailedAt = new Map<string, number>();
   const stopping = new AbortController();
   const storage = changesUntil(parts.storage, stopping.signal);
@@ -62,7 +62,6 @@ function startPeriodicWork(parts: ServiceParts): { stop(): Promise<void> } {
     // Not awaited: the next round for other workspaces must not wait for a blocked one.
     every(1_500, async () => void locks.keepPresent()),
     every(5_000, () => measureBacklogs(storage, metrics)),
-    every(10_000, lastUse.write),
     every(15_000, gauges.measureWorkspaces, { atOnce: true }),
     every(30_000, () => joinPacks(parts, joinsFailedAt)),
     every(60_000, databaseClock.refresh),
@@ -78,7 +77,6 @@ function startPeriodicWork(parts: ServiceParts): { stop(): Promise<void> } {
     async stop() {
       stopping.abort();
       await Promise.all(stopRepeating.map((stop) => stop()));
-      await lastUse.write().catch(onError);
     },
   };
 }

@@ -18,7 +18,6 @@ import { throttle } from './runtime/limit-rate.ts';
 import { sessionSecretIn } from './sessions/session-cookie.ts';
 import { openDatabaseClock } from './storage/timestamp.ts';
 import { createPrepareSync } from './syncs/trigger.ts';
-import { createLastUse } from './tokens/last-use.ts';
 import { secretHash } from './tokens/secret.ts';
 import { createExchangeToken } from './trust/exchange.ts';
 import { createRemotes } from './workspaces/remotes.ts';
@@ -64,7 +63,6 @@ export async function createParts(
   });
   const databaseClock = await openDatabaseClock(storage);
   const idempotency = createIdempotency(storage);
-  const lastUse = createLastUse(storage);
   const fetchObjects = createFetchObjects(options);
   const shared = {
     ...options,
@@ -74,8 +72,6 @@ export async function createParts(
     requestLimit,
     idempotent: idempotency.idempotent,
     locks: createLocks({ ...options, idempotency, onError }),
-    lastUse,
-    noteUse: lastUse.note,
     remotes: createRemotes({ ...options, ...instance }),
     fetchObjects,
     pullThrough: createPullThrough({ ...options, ...instance, fetchObjects }),

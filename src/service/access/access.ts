@@ -34,7 +34,6 @@ export interface AccessControl {
   readonly storage: Storage;
   readonly rateLimiter: RateLimiter;
   readonly requestLimit: Pick<RequestLimit, 'identify'>;
-  readonly noteUse: (tokenId: string) => void;
   readonly freeDisk: Pick<FreeDisk, 'isLow' | 'reserve'>;
   /** Default: Bearer only. */
   readonly authScheme?: AuthScheme;
@@ -109,16 +108,10 @@ export function refuseUntil(seconds: number, reason: string): void {
   });
 }
 
-function identify(
-  c: Context<Environment>,
-  { rateLimiter, requestLimit, noteUse }: AccessControl,
-  bearer: Bearer,
-): void {
+function identify(c: Context<Environment>, { rateLimiter, requestLimit }: AccessControl, bearer: Bearer): void {
   c.set('bearer', bearer);
   c.set('callerId', bearer.id);
   c.set('responseHeaders', rateLimiter.headersOf(bearer.id));
-  // The tokens of a run share an id, which is not that of a row.
-  if (bearer.run === undefined) noteUse(bearer.id);
   requestLimit.identify(c.env.incoming, bearer.id);
 }
 

@@ -80,7 +80,6 @@ const tokenCreate = defineStorageCommand({
 const tokenList = defineStorageCommand({
   name: 'token list',
   summary: 'list all API tokens, without their secrets',
-  details: ['The time of last use lags by a few seconds, and is not saved if the service is killed.'],
   example: '--json',
   async run(_context, storage) {
     const tokens = await listTokens(storage);
@@ -88,7 +87,7 @@ const tokenList = defineStorageCommand({
       document: { tokens },
       lines: textTable(
         tokens.map((token) => ({ ...shown(token), expires_at: token.expires_at ?? 'never' })),
-        ['id', 'name', 'owner', 'state', 'scopes', 'workspaces', 'created_at', 'expires_at', 'last_used_at'],
+        ['id', 'name', 'owner', 'state', 'scopes', 'workspaces', 'created_at', 'expires_at'],
         'There are no tokens yet. Create one with: workspace-service token create --name NAME --scopes LIST',
       ),
     };

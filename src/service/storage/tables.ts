@@ -12,13 +12,13 @@ export const tables = {
   workspaces: `
     id bytes primary key, remote text not null, default_branch text, created_at bigint not null, desk_ttl text,
     lfs_url text, lfs_mode text, latest text, latest_branches text, push_secret text`,
-  // The owner is that of its locks. `replaced_by` is the token that replaced it in a rotation. `last_used_at` is written
-  // periodically. Tokens of a job have its run, with a verified address, the hash of the JWT that they were exchanged for,
-  // which can be exchanged only once, and the time when both have expired.
+  // The owner is that of its locks. `replaced_by` is the token that replaced it in a rotation. Tokens of a job have
+  // its run, with a verified address, the hash of the JWT that they were exchanged for, which can be exchanged only once,
+  // and the time when both have expired.
   tokens: `
     id text primary key, name text not null, owner text not null, hash text not null unique, scopes text not null,
-    workspaces text, replaced_by text, created_at bigint not null, expires_at bigint, revoked_at bigint,
-    last_used_at bigint, run_id text, run_origin text, trust_rule text, identity text, forget_at bigint`,
+    workspaces text, replaced_by text, created_at bigint not null, expires_at bigint, revoked_at bigint, run_id text,
+    run_origin text, trust_rule text, identity text, forget_at bigint`,
   trust_rules: `
     id text primary key, issuer text not null, owner text not null, claims text not null, scopes text not null,
     workspaces text, created_at bigint not null`,

@@ -144,8 +144,6 @@ const toToken = (row: Row & { readonly now: number }) => ({
   replaced_by: row.replaced_by,
   created_at: asTimestamp(row.created_at),
   expires_at: asTimestampOrNull(row.expires_at),
-  /** Updated with a delay of some seconds; null before the first update: see last-use.ts. */
-  last_used_at: asTimestampOrNull(row.last_used_at),
 });
 
 /**

@@ -34,7 +34,6 @@ const describedParts = (parts: Partial<Parts>): Parts => ({
   locks: {} as Locks,
   rateLimiter: { charge: notHere, headersOf: notHere },
   requestLimit: { identify: () => undefined },
-  noteUse: () => undefined,
   exchangeToken: notHere,
   freeDisk: endlessDisk,
   idempotent: notHere,

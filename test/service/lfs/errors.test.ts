@@ -158,8 +158,10 @@ describe('when the database fails', () => {
 
   beforeAll(async () => {
     app = await serveApp({
-      noteUse() {
-        if (failure !== undefined) throw failure;
+      requestLimit: {
+        identify() {
+          if (failure !== undefined) throw failure;
+        },
       },
     });
     token = await app.token('admin');

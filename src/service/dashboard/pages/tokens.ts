@@ -5,7 +5,7 @@ import { endedCookie } from '../../sessions/session-cookie.ts';
 import { looksLikeTokenId } from '../../tokens/secret.ts';
 import { findToken, listTokens, revokeToken, rotateToken, type Token, type TokenState } from '../../tokens/tokens.ts';
 import { postForm } from '../elements/fields.ts';
-import { faint, htmlTable, literal, type Markup, pointInTime, type Row, time, userText } from '../elements/markup.ts';
+import { htmlTable, literal, type Markup, pointInTime, type Row, time, userText } from '../elements/markup.ts';
 import type { PageCall, View } from '../frame/layout.ts';
 import { addAction, addPage, type Site } from '../frame/page.ts';
 import { createdTokenView, expiryText, scopeList, tokenFacts, workspaceList } from './new-token.ts';
@@ -70,15 +70,11 @@ function row({ bearer, now }: PageCall, token: Token): Row {
     ['Workspaces', workspaceList(token)],
     ['Created', time(created_at, now)],
     ['Expires', expiryText(token, now)],
-    ['Last used', lastUseText(token, now)],
   ];
 }
 
 const stateText = ({ state, replaced_by }: Token): Markup =>
   html`<span class="state ${state}">${state}</span>${replaced_by === null ? '' : html` <a href="${tokenUrl(replaced_by)}">rotated</a>`}`;
-
-const lastUseText = ({ last_used_at }: Token, now: number): Markup =>
-  last_used_at === null ? faint('not yet') : time(last_used_at, now);
 
 /** One token, with what depends on it, and the forms to rotate and to revoke it. A problem says why nothing was done. */
 async function tokenView({ storage }: Site, call: PageCall, id: string, problem?: string): Promise<View> {
@@ -89,8 +85,7 @@ async function tokenView({ storage }: Site, call: PageCall, id: string, problem?
       token,
       call.now,
       html`<dt>State</dt><dd>${stateText(token)}</dd>
-        <dt>Created</dt><dd>${time(token.created_at, call.now)}</dd>
-        <dt>Last used</dt><dd>${lastUseText(token, call.now)}</dd>`,
+        <dt>Created</dt><dd>${time(token.created_at, call.now)}</dd>`,
     )}
     ${token.state === 'active' && token.replaced_by === null ? rotation(call, token) : ''}
     ${token.state === 'active' ? revocation(call, token) : ''}`;
