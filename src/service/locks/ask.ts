@@ -13,8 +13,8 @@ import { defaultUrgency, waitIds } from './wait-terms.ts';
 import { joinLine, removeWaits, type WaitRequest } from './waits.ts';
 
 /**
- * People who ask for a lock. They wait in line without a client. At their turn, nobody locks the path for them: it is
- * kept for them for a while, and they are notified. Nobody passes them meanwhile.
+ * People who ask for a lock. They wait in line without a client. At their turn, the service does not lock the path: it
+ * keeps the path free for them for a while, notifies them, and lets nobody overtake them meanwhile.
  */
 
 const askKeptMs = 7 * 24 * 60 * 60_000;
@@ -28,16 +28,16 @@ export interface AskRequest {
   readonly note: string | null;
 }
 
-/** Returns the request in line. Asking again changes the note, and keeps the place. */
+/** Returns the request in line. Repeating it changes the note and keeps the place. */
 export async function ask(
   db: Database,
   { workspace, path, bearer, note }: AskRequest,
 ): Promise<Omit<QueuedRequest, 'waitId'>> {
-  if (bearer.run !== undefined) throw refused('The token of a job cannot ask for a lock. Wait for the lock instead.');
+  if (bearer.run !== undefined) throw refused('Jobs cannot ask for locks. Wait for the lock instead.');
   const key = { workspace, path };
   const id = waitIds.ofPerson(bearer.owner, key);
   const [held] = await findLocks(db, [key]);
-  if (held && isOwnLock(held, bearer)) throw refused(`You hold the lock on ${path} already.`);
+  if (held && isOwnLock(held, bearer)) throw refused(`You already hold the lock on ${path}.`);
   const [next] = held ? [] : await keptFor(db, [key]);
   if (held === undefined && (next === undefined || next.id === id)) {
     throw refused(`${path} is free, and not kept for anyone else. Lock it.`);
@@ -71,14 +71,14 @@ export const withdraw = async (db: Database, { bearer, ...key }: Omit<AskRequest
 
 /** The people who are next in line for paths that are free. */
 export async function peopleInTurn(read: Database) {
-  const waiting = await untold(read).execute();
+  const waiting = await unnotified(read).execute();
   const kept = await keptFor(read, waiting);
   return waiting.filter(({ id }, index) => kept[index]?.id === id);
 }
 
-/** Keeps the path for the person. In a transaction, because meanwhile the person may withdraw, others may lock the path, or another instance may tell. */
+/** In a transaction: since the read, the person may have withdrawn, or another client or instance may have acted. */
 export async function tell(db: Database, id: string): Promise<void> {
-  const wait = await untold(db).where('waits.id', '=', id).executeTakeFirst();
+  const wait = await unnotified(db).where('waits.id', '=', id).executeTakeFirst();
   const [next] = wait === undefined ? [] : await keptFor(db, [wait]);
   if (wait === undefined || next?.id !== id) return;
   const tokens = await tokensOfOwner(db, wait.owner);
@@ -86,7 +86,7 @@ export async function tell(db: Database, id: string): Promise<void> {
     (token) => token.state === 'active' && maySee(token, wait.workspace) && grants(token.scopes, 'locks:write'),
   );
   if (!mayLock) {
-    // The others must not wait for a person who cannot have the lock.
+    // Nobody should wait for a person who cannot have the lock.
     await removeWaits(db, [{ id }]);
     return;
   }
@@ -96,11 +96,11 @@ export async function tell(db: Database, id: string): Promise<void> {
   await db.updateTable('wait_paths').set({ rank: firstRank }).where('wait_id', '=', id).execute();
 }
 
-/** Before those of all requests, which are times. */
+/** Sorts before the ranks of all requests, which are timestamps. */
 const firstRank = 0;
 
-/** People who wait for paths that are free. */
-const untold = (db: Database) =>
+/** People who wait for free paths and have not been notified yet. */
+const unnotified = (db: Database) =>
   db
     .selectFrom('waits')
     .innerJoin('wait_paths', 'wait_paths.wait_id', 'waits.id')

@@ -10,7 +10,7 @@ import type { Bearer } from '../tokens/tokens.ts';
 import { findLocks, type LockRow, type StoredLock, toLock } from './find.ts';
 import { type LockEnd, recordEnds } from './history.ts';
 
-/** Renewals and releases, decided in their order, with the same few queries for any number of them. */
+/** Renewals and releases, decided in input order, with few queries for any number of them. */
 
 interface ChangeRequest {
   readonly workspace: string;
@@ -37,7 +37,7 @@ export type RenewDecision =
 
 export async function renewLocks(db: Database, requests: readonly RenewRequest[]): Promise<readonly RenewDecision[]> {
   const locks = await findLocks(db, keysOf(requests));
-  /** The last request for each lock counts. */
+  /** Later requests for the same lock replace earlier ones. */
   const due = new Map<string, StoredLock & { readonly ttlMs: number }>();
   const decisions = requests.map(({ ttl, bearer, match, isExtension }, index): RenewDecision | undefined => {
     const found = locks[index];
@@ -74,10 +74,10 @@ const updateLocks = batchQuery((db, members) =>
     .returning(['locks.id', 'locks.expires_at']),
 );
 
-/** Every push of the owner renews a lock. Locks with more than this part of their ttl left need no write. */
+/** Every push renews the owner's locks. A lock with more than this share of its ttl left is not written. */
 const renewedBelow = 0.9;
 
-/** For locks of Git LFS users. Jobs renew their own locks, with a ttl of their choice. */
+/** Applies only to locks of Git LFS users: jobs renew their own locks, with a ttl of their choice. */
 export const isLfsRenewalDue = (
   { from_lfs, remainingMs }: Pick<StoredLock, 'from_lfs' | 'remainingMs'>,
   ttl: Ttl,
@@ -147,7 +147,7 @@ async function deleteGranted(
   }
 }
 
-/** Whether the caller may renew and release the lock without force: the owner may, with any token. */
+/** Whether the caller may renew and release the lock without force: any token of its owner may. */
 export const isOwnLock = (lock: Pick<LockRow, 'owner'>, { owner }: { readonly owner: string | null }): boolean =>
   lock.owner === owner;
 

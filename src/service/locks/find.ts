@@ -16,10 +16,10 @@ export const findLocks = async (db: Database, keys: readonly LockKey[]): Promise
 /** Coalesces concurrent lookups outside of transactions. */
 export const findCommittedLock = coalesceReads(findLocks);
 
-/** Takes a few milliseconds on SQLite, and other requests wait meanwhile. */
+/** A lookup of this size takes a few milliseconds on SQLite, and blocks other requests meanwhile. */
 const maxFoundAtOnce = 1_000;
 
-/** Like findLocks(), outside of transactions, for any number of paths. */
+/** Like findLocks(), for any number of paths. Only for use outside of transactions. */
 export const findManyLocks = (read: Database, keys: readonly LockKey[]) =>
   inSlices(keys, maxFoundAtOnce, (slice) => findLocks(read, slice));
 
@@ -32,7 +32,7 @@ export interface LockKey {
   readonly path: string;
 }
 
-/** No id of a workspace contains a space. */
+/** Unambiguous, because the id of a workspace contains no spaces. */
 export const nameOf = ({ workspace, path }: LockKey): string => `${workspace} ${path}`;
 
 const selectLocks = batchQuery((db, members) =>
@@ -47,7 +47,7 @@ const selectLocks = batchQuery((db, members) =>
 
 export const isActive = (row: StoredLock | undefined): row is StoredLock => row !== undefined && row.remainingMs > 0;
 
-/** With locks that have expired, and whose rows have not been removed yet. */
+/** Includes expired locks whose rows have not been removed yet. */
 export const findRows = async (db: Database, keys: readonly LockKey[]): Promise<readonly (StoredLock | undefined)[]> =>
   inInputOrder(keys, await selectLocks(db, keys));
 
@@ -74,9 +74,9 @@ export interface LockQuery {
   readonly path?: string | undefined;
   readonly prefix?: string | undefined;
   readonly owner?: string | undefined;
-  /** Finds the locks with all these words in their path, holder, note or run. */
+  /** Finds locks with all of these words in their path, holder, note or run. */
   readonly words?: readonly string[];
-  /** The path of the last lock of the previous page, or of the last one that a search has looked at. */
+  /** The path of the last lock of the previous page; for a search, of the last lock it examined. */
   readonly after?: string | undefined;
   readonly limit: number;
 }
@@ -86,12 +86,12 @@ const lastSortKey = '\u{10FFFF}';
 
 const searched = ['path', 'owner', 'origin', 'note'] as const;
 
-/** A search looks at this many locks, and continues on the next page. */
+/** A search examines this many locks per page. */
 export const maxSearched = 2_000;
 
 /**
- * `next` is the `after` of the next page; undefined on the last page. Each query reads a limited number of rows, however
- * many locks there are: SQLite answers on the thread that also answers requests for locks.
+ * `next` is the `after` of the next page; undefined on the last page. Each query reads a limited number of rows,
+ * regardless of the number of locks: SQLite runs on the thread that also serves the requests for locks.
  */
 export async function listLocks(
   read: Database,
@@ -118,7 +118,7 @@ export async function listLocks(
 const activeLocks = (read: Database) =>
   read.selectFrom('locks').selectAll().where(sql<SqlBool>`expires_at > (select ${now})`);
 
-/** Active locks, by path. */
+/** Active locks, sorted by path. */
 export const locksWithIds = async (
   read: Database,
   workspace: string,
@@ -126,7 +126,7 @@ export const locksWithIds = async (
 ): Promise<readonly LockRow[]> =>
   (await activeLocks(read).where('workspace_id', '=', workspace).where('id', 'in', ids).execute()).toSorted(byPath);
 
-/** Locks that a bearer may renew and release, by workspace and path. */
+/** Locks that a bearer may renew and release, sorted by workspace and path. */
 export const listOwnLocks = (read: Database, bearer: Bearer, limit: number) =>
   ownLocksOf(read, bearer).orderBy('workspace_id').orderBy('path').limit(limit).execute();
 

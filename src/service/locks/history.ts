@@ -28,13 +28,13 @@ const numbers = ['ended_at', 'fence', 'acquired_at'] as const;
 
 const insertHistory = batchQuery((db, members) =>
   insertFrom(db, members, 'lock_history', { ...textsOf(texts), ...numbersOf(numbers) })
-    // A conflict in the history must not make a request for a lock fail.
+    // A conflict in the history must not fail a request for a lock.
     .onConflict((conflict) => conflict.doNothing()),
 );
 
 /**
- * Writes ended locks to the history, a row for each, and queues events for the subscribed hooks. Must be called for
- * every end, in its transaction.
+ * Writes one history row per ended lock, and queues events for the subscribed hooks. Must be called for every end, in
+ * the same transaction.
  */
 export async function recordEnds(
   db: Database,
@@ -52,7 +52,7 @@ export async function recordEnds(
 
 export const expiryOf = (lock: LockRow): LockEnd => ({ kind: 'expired', lock, at: lock.expires_at, by: null });
 
-/** More than jobs add in 90 days, and too few for a client that locks in a loop to fill the disk. */
+/** Jobs add fewer in 90 days. The limit keeps a client that locks in a loop from filling the disk. */
 const maxRowsOfWorkspace = 5_000_000;
 
 export const removeOldLockHistory = (storage: Storage): Promise<void> =>
@@ -81,15 +81,15 @@ export function eventOf(change: LockChange): OutboxEvent {
   }
 }
 
-/** Limit per transaction: an expired lock may be reported to many hooks, and other changes wait meanwhile. */
+/** Limit per transaction: other changes wait meanwhile, and an expired lock may be reported to many hooks. */
 const maxDeliveriesAtOnce = 500;
 
-/** Number of expired locks read to find their workspaces. The next call finds the others. */
+/** Number of expired locks read to find the workspaces that have some. The next call finds the rest. */
 const maxLookedAt = 10_000;
 
 /**
  * Removes expired locks, and queues their events, in one transaction per workspace, so that a workspace with many does
- * not delay others. It is not urgent: these locks block nobody. Returns the number of removed locks; if not 0, more may
+ * not delay others. Not urgent: expired locks block nobody. Returns the number of removed locks; if not 0, more may
  * remain.
  */
 export async function removeExpiredLocks({ read, commit }: Storage): Promise<number> {
@@ -137,12 +137,12 @@ export async function removeExpiredLocks({ read, commit }: Storage): Promise<num
   return removed.reduce((sum, count) => sum + count, 0);
 }
 
-/** With a subquery, because PostgreSQL uses the index only if the time is evaluated once. */
+/** PostgreSQL uses the index only if the time is evaluated once, hence the subquery. */
 const isOver = sql<boolean>`expires_at <= (select ${now})`;
 
 export type RecordedLockPeriod = ReturnType<typeof periodOf>;
 
-/** A lock that is held comes before those that have ended: its time is the end of its ttl. */
+/** Newest first. The time of an active lock is the end of its ttl, so that it comes before ended locks. */
 export interface HistoryPosition {
   readonly endedAt: number;
   readonly fence: number;
@@ -156,7 +156,7 @@ export interface HistoryQuery {
   readonly limit: number;
 }
 
-/** The holders of locks with the beginning and the end, for locks that are held now and for those that have ended. */
+/** Holders of locks with the start and end of each lock: active locks as well as ended ones. */
 export async function readLockHistory(read: Database, query: HistoryQuery) {
   const { limit, path } = query;
   const found = await ofLocks(read, query, path === undefined && (await hasMany(read, query)))
@@ -178,7 +178,7 @@ export async function readLockHistory(read: Database, query: HistoryQuery) {
 
 const common = ['path', 'fence', 'owner', 'origin', 'note', 'acquired_at'] as const;
 
-/** So few locks are sorted in some milliseconds. */
+/** Sorting this many locks takes a few milliseconds. */
 const maxSorted = 2_000;
 
 const hasMany = async (read: Database, { workspace }: HistoryQuery): Promise<boolean> => {
@@ -187,8 +187,8 @@ const hasMany = async (read: Database, { workspace }: HistoryQuery): Promise<boo
 };
 
 /**
- * Locks that have not ended, or whose end is not recorded yet. Few are read by the index of paths and sorted; many in the
- * order of their ends, among those of all workspaces: for few, that would read most locks of the others.
+ * Locks that are active, or whose end is not recorded yet. A workspace with few locks is read by the index of paths and
+ * sorted. With many, the index of end times is faster, although it includes the locks of other workspaces.
  */
 const ofLocks = (read: Database, query: HistoryQuery, inOrder: boolean) =>
   read
@@ -203,7 +203,7 @@ const ofHistory = (read: Database, query: HistoryQuery) =>
     .select([...common, 'lock_id', 'ended_at', 'ended_by', 'kind'])
     .where(isAsked('ended_at', query, sql`workspace_id`));
 
-/** Locks that are about to come into the history. */
+/** Locks that ended with their lease, and that have not been moved to the history yet. */
 const ofEndedLeases = (read: Database, query: HistoryQuery) =>
   read
     .selectFrom('ended_locks')
@@ -222,7 +222,7 @@ function isAsked(
   return sql<boolean>`${sql.join(conditions, sql` and `)}`;
 }
 
-/** Another version of the service may have recorded other kinds. They are shown unchanged. */
+/** Another version of the service may have recorded other kinds, which are shown unchanged. */
 const periodOf = ({ ended_at, fence: _, acquired_at, ...lock }: PeriodRow) => ({
   ...lock,
   acquired_at: asTimestamp(acquired_at),

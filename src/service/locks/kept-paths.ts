@@ -8,10 +8,10 @@ import { type LinePath, lastRank, nextInLine, type Waiting } from './next-in-lin
 import { requestGapMs } from './wait-terms.ts';
 import { isPresent, type WaitRequest } from './waits.ts';
 
-/** A lease may be passed on a free path for this part of its wait. One level of urgency is worth as much. */
+/** A waiting lease may be overtaken on a free path for this long: one level of urgency is worth as much. */
 const passedForMs = 5 * 60_000;
 
-/** A present lease as it is in the database, and how long the others wait for it at most. */
+/** A present lease as stored in the database, and the longest time that others wait for it. */
 export interface Next extends Waiting {
   readonly kind: WaitRequest['kind'];
   readonly owner: string;
@@ -38,12 +38,12 @@ const committedKeptFor = coalesceReads((db, keys: readonly LockKey[]) => keptFor
 /** Whether a path is free, the lease that it is then kept for, and when to look again if nothing changes. */
 export async function readPath(read: Database, key: LockKey) {
   const [found, next] = await Promise.all([findCommittedLock(read, key), committedKeptFor(read, key)]);
-  // The clock of the database counts: that of this process may differ.
+  // Decided by the clock of the database, because the clock of this process may differ.
   const isFree = found === undefined;
   return { isFree, next, lookAgainMs: isFree ? lookAgainMs(next) : found.remainingMs };
 }
 
-/** Whether anyone is present in the workspace of the member before a rank. */
+/** Whether anyone with a lower rank is present in the workspace of the member. */
 const isAnyoneBefore = (rank: RawBuilder<number>) =>
   sql<boolean>`exists (select 1 from waits where workspace_id = ${textOf('workspace')} and ${isPresent} and rank < ${rank})`;
 
@@ -51,8 +51,8 @@ const ownRank = sql<number>`coalesce((select rank from waits where id = ${textOf
   ${sql.lit(lastRank)})`;
 
 /**
- * Which of these requests are after others of their workspaces, whatever these wait for, and the rank of the request, or
- * the last one. Most often, nobody waits: then thousands of paths need not be written as JSON.
+ * The requests that have anyone ahead of them in their workspace, whatever path it waits for, each with its rank (or
+ * the last rank). Usually nobody waits, and then thousands of paths need not be written as JSON.
  */
 export const selectAfterOthers = batchQuery((db, members) =>
   db
@@ -62,8 +62,8 @@ export const selectAfterOthers = batchQuery((db, members) =>
 );
 
 /**
- * The first present leases of each line, up to a number of them. Where the last of them is in the line is found first: a
- * line may have a thousand leases.
+ * The first `count` present leases of each line. The rank of the last of them is found first, because a line may have a
+ * thousand leases.
  */
 const firstInLine = (count: number) =>
   batchQuery((db, members) =>
@@ -73,7 +73,7 @@ const firstInLine = (count: number) =>
         (from) =>
           from
             .selectFrom(members)
-            // Most often, nobody waits for most of many paths.
+            // Usually nobody waits for most of the paths.
             .where(sql<boolean>`exists (select 1 from wait_paths where wait_paths.workspace_id = ${textOf('workspace')}
               and wait_paths.path = ${textOf('path')})`)
             .select(({ fn, selectFrom }) => [
@@ -121,7 +121,7 @@ const firstInLine = (count: number) =>
 
 const selectFirst = { 1: firstInLine(1), 10: firstInLine(10), 50: firstInLine(50) };
 
-/** Sets with as many free paths as they want, and whether nobody in the workspace is before them. */
+/** Leases with as many free paths as they want, and whether nobody in the workspace is ahead of them. */
 const selectWithEnough = batchQuery((db, members) => {
   const linesOf = sql`from wait_paths as line where line.wait_id = ${textOf('id')}`;
   return db
@@ -137,7 +137,7 @@ const selectWithEnough = batchQuery((db, members) => {
     ]);
 });
 
-/** The free paths of sets. */
+/** The free paths of these leases. */
 const selectFree = batchQuery((db, members) =>
   db
     .selectFrom('wait_paths as line')
@@ -147,14 +147,14 @@ const selectFree = batchQuery((db, members) =>
     .orderBy('line.position'),
 );
 
-/** Whether no lock is on a path of a line. */
+/** Whether nobody holds the path of a line. */
 export const isFree = (line: string) =>
   sql<boolean>`not exists (select 1 from locks where locks.workspace_id = ${sql.ref(`${line}.workspace_id`)}
     and locks.path = ${sql.ref(`${line}.path`)} and locks.expires_at > ${now})`;
 
 /**
- * How long the others wait for the next lease until they look again: its client may be at another instance, or about to
- * send its next request. If none is present, one that waits may be soon: another of its requests has ended its presence.
+ * How long others wait for the next lease before they look again: its client may be at another instance, or about to
+ * send its next request. If no lease is present, one may soon be again: an older request may have ended its presence.
  */
 export function lookAgainMs(next: Pick<Next, 'kind' | 'presentMs'> | undefined): number {
   if (next === undefined) return requestGapMs;

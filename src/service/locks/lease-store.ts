@@ -8,7 +8,7 @@ import type { Tables } from '../storage/tables.ts';
 import { findLocks, type LockRow, toLock } from './find.ts';
 import { eventOf } from './history.ts';
 
-/** The rows of leases, and their locks: with a few statements for any number of them. */
+/** The rows of leases and of their locks, with few statements for any number of locks. */
 
 export type LeaseRow = Selectable<Tables['leases']>;
 
@@ -28,10 +28,10 @@ export async function storeLease(db: Database, row: LeaseRow): Promise<void> {
 
 const forgottenAfterMs = 7 * 24 * 60 * 60_000;
 
-/** For each workspace. They take some hundred megabytes. A client that ends leases in a loop must not fill the disk. */
+/** Per workspace: a few hundred megabytes. A client that ends leases in a loop must not fill the disk. */
 const maxLeases = 1_000_000;
 
-/** Leases that ended so long ago, or so many others ago, that no request for them is still on its way. */
+/** Removes leases that ended so long ago, or so many others ago, that no request for them can be in flight. */
 export async function removeOldLeases(storage: Storage, max = maxLeases): Promise<void> {
   const locks = sql`select 1 from locks where locks.workspace_id = leases.workspace_id
     and locks.id > leases.lock_ids and locks.id < leases.lock_ids || ':' and locks.lease_id = leases.id`;
@@ -40,7 +40,7 @@ export async function removeOldLeases(storage: Storage, max = maxLeases): Promis
   await removeOldOfWorkspaces(storage, rows, { keptForMs: forgottenAfterMs, ...most });
 }
 
-/** An id starts like those of the locks that were acquired together, followed by digits, which come before the colon. */
+/** Locks acquired together share the start of their ids. Digits follow it, and sort before the colon. */
 const startsLike = (column: 'id' | 'lock_id', { lock_ids }: LeaseRow) =>
   sql<boolean>`(${sql.ref(column)} > ${lock_ids} and ${sql.ref(column)} < ${`${lock_ids}:`})`;
 
@@ -52,7 +52,7 @@ const locksOf = (db: Database, lease: LeaseRow) => db.selectFrom('locks').where(
 const heldOf = (db: Database, lease: LeaseRow, at: number) =>
   locksOf(db, lease).where('expires_at', '>', at).orderBy('id');
 
-/** The locks that the lease holds, in the order of its paths. */
+/** The active locks of the lease, in the order of its paths. */
 export const heldLocks = (db: Database, lease: LeaseRow, at: number): Promise<LockRow[]> =>
   heldOf(db, lease, at).selectAll().execute();
 
@@ -69,7 +69,7 @@ export async function renewHeld(db: Database, lease: LeaseRow, at: number, expir
   return paths;
 }
 
-/** Releases what is held of the lease, and returns its paths. The history is filed later: see fileEndedLocks(). */
+/** Releases the active locks of the lease, and returns their paths. fileEndedLocks() writes the history later. */
 export async function releaseHeld(db: Database, lease: LeaseRow, at: number, by: string): Promise<string[]> {
   const held = heldOf(db, lease, at);
   await db
@@ -87,12 +87,12 @@ export async function releaseHeld(db: Database, lease: LeaseRow, at: number, by:
 
 const copied = ['workspace_id', 'fence', 'path', 'owner', 'origin', 'note', 'acquired_at'] as const;
 
-/** Limits the time that other changes wait to some milliseconds. */
+/** Other changes wait meanwhile: this many locks take a few milliseconds. */
 const filedAtOnce = 250;
 
 /**
- * Moves locks that ended with their leases to the history, whose indexes would make the end of a large lease delay others.
- * Unlike the history of a lock that a lease has lost, theirs does not name the lease. False if there were none.
+ * Moves locks that ended with their lease to the history. Its indexes would make the end of a large lease delay others.
+ * Unlike the rows of lost locks, these have no lease id. False if no locks were left.
  */
 export async function fileEndedLocks({ read, commit }: Pick<Storage, 'read' | 'commit'>): Promise<boolean> {
   const first = await read
@@ -116,7 +116,7 @@ export async function fileEndedLocks({ read, commit }: Pick<Storage, 'read' | 'c
   return true;
 }
 
-/** The paths that the end of the lease released, in the order of its paths. */
+/** The paths that were released when the lease ended, in the order of its paths. */
 export async function releasedPaths(db: Database, lease: LeaseRow): Promise<string[]> {
   const withIt = sql`workspace_id = ${lease.workspace_id} and ended_at = ${lease.expires_at}
     and ${startsLike('lock_id', lease)}`;
@@ -126,7 +126,7 @@ export async function releasedPaths(db: Database, lease: LeaseRow): Promise<stri
   return rows.map(({ path }) => path);
 }
 
-/** The locks of a lease that have ended otherwise than with it: some have expired, and are not in the history yet. */
+/** Locks of the lease that ended before it did. Expired ones may not be in the history yet. */
 export async function lostLocks(db: Database, lease: LeaseRow, at: number): Promise<readonly LostLock[]> {
   const workspace = lease.workspace_id;
   const expired = await locksOf(db, lease).select(['id', 'path']).where('expires_at', '<=', at).execute();
@@ -135,10 +135,10 @@ export async function lostLocks(db: Database, lease: LeaseRow, at: number): Prom
     .select(['lock_id as id', 'path', 'kind'])
     .where('workspace_id', '=', workspace)
     .where('lease_id', '=', lease.id)
-    // The history stays longer than a lease: an earlier one may have had this id.
+    // The history is kept longer than leases are: an earlier lease may have had the same id.
     .where(startsLike('lock_id', lease))
     .execute();
-  // Outside of a transaction, an expired lock may have come into the history meanwhile.
+  // Outside of a transaction, an expired lock may have been moved to the history between the two reads.
   const all = [...expired.map(({ id, path }) => ({ id, path, kind: 'expired' })), ...recorded];
   const lost = [...new Map(all.map((lock) => [lock.id, lock])).values()].toSorted(byPath);
   const keys = lost.map(({ path }) => ({ workspace, path }));

@@ -29,12 +29,12 @@ import { findWait, keysOfWait, removeWaits } from './waits.ts';
 /** Leases: sets of locks that are taken, renewed and released as one. */
 
 export interface LeaseRequest extends LeaseKey, Omit<LockRequest, 'workspace' | 'lease'> {
-  /** Hash of the body: a request with the same id and another one is refused. */
+  /** Hash of the body. A request with a known id and another hash is refused. */
   readonly fingerprint: string;
-  /** The requested paths, each once. The paths of a pool may change while the lease waits. */
+  /** The requested paths, without duplicates. The paths of a pool may change while the lease waits. */
   readonly readPaths: (db: Database) => Promise<readonly LockPath[]>;
   readonly pool?: string | undefined;
-  /** How many of the paths are wanted; undefined for all. */
+  /** Number of paths wanted; undefined for all. */
   readonly count: number | undefined;
   readonly compare: (paths: readonly LockPath[]) => Promise<Compared>;
 }
@@ -53,8 +53,8 @@ type Ungranted = Exclude<TakeDecision, { readonly kind: 'granted' }>;
 export type LeaseDecision = { readonly comparison: Compared } & (KnownLease | Ungranted);
 
 /**
- * The lease, granted now or before. One that must wait is in line afterwards, if its request has a place. Throws if the
- * lease has ended.
+ * Returns the lease, whether it is granted now or was before. If it must wait and the request has a place, it is in
+ * line afterwards. Throws if the lease has ended.
  */
 export async function takeLease(
   { read, commit }: Pick<Storage, 'read' | 'commit'>,
@@ -63,20 +63,20 @@ export async function takeLease(
   quota: LockQuota,
 ): Promise<LeaseDecision> {
   const before = await known(read, request);
-  // The paths of a pool may have changed since then. Only paths that were parsed are locked.
+  // The paths of a pool may have changed since the grant. Locked paths were parsed when they were locked.
   const held = before?.locks.map(({ path }) => path as LockPath);
   const comparison = await request.compare(held ?? (await request.readPaths(read)));
   const decide = async (db: Database) => (await known(db, request)) ?? takeNew(db, request, comparison, place, quota);
   return { ...(before ?? (await commit(request, decide))), comparison };
 }
 
-/** A lease that was granted before. Throws if it has ended. */
+/** The lease, if it was granted before. Throws if it has ended. */
 async function known(db: Database, request: LeaseRequest): Promise<KnownLease | undefined> {
   const { id, bearer, fingerprint } = request;
   const { row, found } = await findLeaseOrWait(db, request, bearer);
-  // Without a fingerprint, it was ended before this request arrived.
+  // No fingerprint: the lease was ended before this request arrived.
   if ((found?.fingerprint ?? fingerprint) !== fingerprint) {
-    const detail = `The lease ${id} was requested with another body. Use a new id for each lease.`;
+    const detail = `The lease ${id} was already requested with a different body. Use a new id for each lease.`;
     throw new Refusal('lease-reused', detail);
   }
   const state = row && (await stateOf(db, row));
@@ -88,7 +88,7 @@ async function stateOf(db: Database, row: LeaseRow): Promise<KnownLease> {
   const at = await timeOf(db);
   const locks = await heldLocks(db, row, at);
   const lost = await lostLocks(db, row, at);
-  // One of them may have ended since it was read.
+  // A lock may have ended between the two reads.
   const held = new Set(locks.map(({ id }) => id));
   return { kind: 'granted', isNew: false, row, locks, lost: lost.filter(({ id }) => !held.has(id)) };
 }
@@ -108,7 +108,7 @@ async function takeNew(
   }
   const waitId = waitIds.ofLease({ workspace, id: lease });
   const [decision] = await take(db, [{ ...request, lease, keys, wanted, waitId, place, comparison }], quota);
-  if (decision === undefined) throw new Error('The request was not decided.');
+  if (decision === undefined) throw new Error('take() returned no decision.');
   if (decision.kind !== 'granted') return decision;
   const { locks } = decision;
   const [{ id, expires_at } = { id: '', expires_at: Number.NaN }] = locks;
@@ -148,9 +148,8 @@ export async function renewLease(db: Database, key: LeaseKey, bearer: Bearer, tt
 }
 
 /**
- * Ends the lease for good, even one that was never requested (then the result is undefined): a request that arrives
- * later takes nothing. Where this releases nothing, `admit` is called first, and may throw: before an id that nobody has
- * requested is stored, or the response for an ended lease is read.
+ * Ends the lease for good, even if it was never requested (the result is then undefined): a request that arrives later
+ * gets no locks. If the id is unknown or the lease has already ended, `admit` is called first, and may throw.
  */
 export async function endLease(db: Database, key: LeaseKey, bearer: Bearer, admit: AdmitEnd) {
   const { row, wait, found } = await findLeaseOrWait(db, key, bearer);
@@ -174,7 +173,7 @@ export async function endLease(db: Database, key: LeaseKey, bearer: Bearer, admi
 
 export type AdmitEnd = (lease: 'unknown' | 'ended') => void;
 
-/** A lease that was granted or ended, or else its wait in line. Throws if it belongs to another owner. */
+/** The lease if it was granted or has ended, or else its wait in line. Throws if it belongs to another owner. */
 async function findLeaseOrWait(db: Database, key: LeaseKey, bearer: Bearer) {
   const row = await findLease(db, key);
   const wait = row === undefined ? await findWait(db, waitIds.ofLease(key)) : undefined;
@@ -187,4 +186,4 @@ const noSuchLease = (id: string): Refusal =>
   new Refusal('not-found', `There is no lease ${id}: it was never granted, or ended more than 7 days ago.`);
 
 const leaseEnded = (id: string, lost: readonly LostLock[]): Refusal =>
-  new Refusal('lease-ended', `The lease ${id} has ended, and holds no locks.`, { lost: [...lost] });
+  new Refusal('lease-ended', `The lease ${id} has ended and holds no locks.`, { lost: [...lost] });

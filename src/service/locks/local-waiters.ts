@@ -17,43 +17,43 @@ export interface Wait {
 
 export interface WatchedPath {
   readonly path: string;
-  /** Whether the wait ends if no lock is on the path, and the path is kept for this lease, if for any. */
+  /** Whether to end the wait if the path is free and kept for this lease (undefined: for none). */
   readonly isTurn: (next: PathState['next']) => boolean;
 }
 
-/** `turn`: it may be granted now. */
+/** `turn`: the request can be tried again. */
 type WaitOutcome = 'turn' | 'timeout' | 'gone' | 'stopped';
 
 interface Waiter extends Wait {
   readonly end: (outcome: WaitOutcome) => void;
 }
 
-/** A path as it is in the database. */
+/** A path as stored in the database. */
 interface PathState {
   readonly isFree: boolean;
   /** The lease that the free path is kept for. */
   readonly next: Pick<Next, 'id' | 'kind' | 'owner'> | undefined;
-  /** When it must be looked up again, if nothing changes. */
+  /** When to look it up again if nothing changes. */
   readonly lookAgainMs: number;
 }
 
 interface LockWaitersOptions {
-  /** Rejected when the database does not answer. */
+  /** Rejects if the database does not respond. */
   readonly readPath: (line: LockKey) => Promise<PathState>;
-  /** Calls back with each change by other processes, or undefined if any may have changed. Returns how to stop. */
+  /** Calls back for each change by other processes; undefined: any path may have changed. Returns a stop function. */
   readonly watchOthers: (onChange: (line: string | undefined) => void) => () => void;
   readonly onCount: (workspace: string, change: 1 | -1) => void;
   readonly onError: (error: unknown) => void;
 }
 
-/** Each waiter holds a connection and a few hundred bytes: neither memory nor open files are a concern. */
+/** Each waiter costs a connection and a few hundred bytes, so neither memory nor open files are a concern. */
 export const maxWaiters = 2_000;
-/** Keeps a single owner from taking all places. */
+/** Keeps one owner from taking all places. */
 export const maxWaitersOfOwner = maxWaiters / 2;
 
 const checkAgainAfterErrorMs = 1_000;
 
-/** Removed with the last of its members. */
+/** Removed with its last member. */
 interface Line {
   readonly key: LockKey;
   readonly members: Map<Waiter, WatchedPath['isTurn']>;
@@ -64,9 +64,8 @@ interface Line {
 }
 
 /**
- * Queries the database for clients of a path that arrive together, and then once per change of the path, for all of them.
- * There is no polling, except while a free path is kept for a client at another instance, or for one that may become
- * present again.
+ * Queries the database once for all clients of a path that arrive together, and once per change of the path. It polls
+ * only while a free path is kept for a client at another instance, or for one that may become present again.
  */
 export function createLockWaiters({ readPath, watchOthers, onCount, onError }: LockWaitersOptions) {
   const lines = new Map<string, Line>();
@@ -83,9 +82,9 @@ export function createLockWaiters({ readPath, watchOthers, onCount, onError }: L
 
   function scheduleCheck(line: Line, ms: number): void {
     clearTimeout(line.timer);
-    // All may have left during the query.
+    // All clients may have left during the query.
     if (line.members.size === 0) return;
-    // Capping the timer is safe: when it fires early, the path is looked up again.
+    // Capping the timer is safe: if it fires early, the path is looked up again.
     line.timer = setTimeout(check, Math.min(ms, maxTimerMs), line);
   }
 
@@ -111,17 +110,17 @@ export function createLockWaiters({ readPath, watchOthers, onCount, onError }: L
     scheduleCheck(line, lookAgainMs);
   }
 
-  /** Must be called with the name of a line when it or the lock has changed; with undefined, when anything may have. */
+  /** Must be called with the name of each line that changed, or whose lock changed; with undefined if any may have. */
   function changed(name: string | undefined): void {
     for (const line of name === undefined ? [...lines.values()] : [lines.get(name)]) if (line) void check(line);
   }
 
-  /** Undefined if too many clients already wait: the response must then be sent at once. */
+  /** Undefined if too many clients are waiting: the request must then be answered at once. */
   function wait(request: Wait): Promise<WaitOutcome> | undefined {
     const { id, owner, workspace, ms, gone, watched } = request;
-    // A request that is sent again ends the wait of the earlier one: a proxy may hide that its client has gone.
+    // A repeated request ends the wait of the earlier one: its client may have disconnected unnoticed behind a proxy.
     waits.get(id)?.end('gone');
-    // Counts as a wait that has ended. A client that is refused one would never ask for another.
+    // Reported as a wait that was ended, because a client that is refused a wait would never ask for one again.
     if (stopped) return Promise.resolve('stopped');
     const own = [...waits.values()].filter((other) => other.owner === owner);
     if (waits.size >= maxWaiters || own.length >= maxWaitersOfOwner) return undefined;
@@ -160,7 +159,7 @@ export function createLockWaiters({ readPath, watchOthers, onCount, onError }: L
 
   return {
     wait,
-    /** The waits with a place in line. */
+    /** The waits that have a place in line. */
     placed: () => [...waits.values()].filter(({ requestId }) => requestId !== undefined),
     changed,
     stop() {

@@ -5,7 +5,7 @@ import { now } from '../storage/timestamp.ts';
 
 export type LockQuotas = Readonly<typeof lockQuotas>;
 
-/** So many that only a mistake reaches them. The pages stay fast far beyond. */
+/** High enough that only a mistake reaches them. The pages stay fast far beyond these numbers. */
 export const lockQuotas = { maxLocks: 200_000, maxLocksPerOwner: 50_000 };
 
 /** A request for free paths. */
@@ -15,7 +15,7 @@ interface QuotaRequest {
   readonly wanted: number;
 }
 
-/** Why requests may not add their locks; none for those that may. */
+/** Returns the refusals of the requests that would exceed a quota. */
 export type LockQuota = <Request extends QuotaRequest>(
   db: Database,
   requests: readonly Request[],
@@ -29,13 +29,13 @@ interface KnownCount {
   countedAt: number;
 }
 
-/** Minimum age of a count before a refused request repeats it. */
+/** A refused request counts again only if the last count is older than this. */
 const countAgainMs = 1_000;
 
-/** Share of a quota that an instance may use before it counts again, because other instances also grant locks. */
+/** Share of a quota that an instance may grant before it counts again, because other instances grant locks, too. */
 const uncounted = 1 / 20;
 
-/** Counts in memory, and in the database only if a workspace may be full: that costs more with each lock. */
+/** Counts in memory, and in the database only if a workspace may be full: with more locks, that costs more. */
 export function createLockQuota({ maxLocks, maxLocksPerOwner }: LockQuotas, clock: () => number): LockQuota {
   const workspaces = new Map<string, KnownCount>();
   const maxUncounted = Math.ceil(Math.min(maxLocks, maxLocksPerOwner) * uncounted);

@@ -20,7 +20,7 @@ import { type TakeRequest, take } from './take.ts';
 import { type Place, presenceMs, requestGapMs, type Waited, type WaitOptions, waitIds } from './wait-terms.ts';
 import { extendPresence } from './waits.ts';
 
-/** Beyond this number of changed lines, one message says that any may have changed. */
+/** If more lines than this change, one message says that any line may have changed. */
 const maxNamedLines = 100;
 
 export type Locks = ReturnType<typeof createLocks>;
@@ -39,7 +39,7 @@ interface LocksOptions {
   readonly onError: (error: unknown) => void;
 }
 
-/** The locks of one instance. Each change also notifies waiting clients. */
+/** The locks of one instance. Every change also notifies waiting clients. */
 export function createLocks({ storage, idempotency, quotas, metrics, onError }: LocksOptions) {
   const { read, commit, batchCommits, broadcast } = storage;
   const quota = createLockQuota({ ...lockQuotas, ...quotas }, () => performance.now());
@@ -56,7 +56,7 @@ export function createLocks({ storage, idempotency, quotas, metrics, onError }: 
 
   const commitRelease = batchCommits(({ workspace }: ReleaseRequest) => ({ workspace }), releaseLocks);
 
-  /** The waits of a thousand clients may end at the same time. */
+  /** Batched, because the waits of a thousand clients may end at the same time. */
   const commitPresence = batchCommits(
     ({ workspace }: Pick<Wait, 'id' | 'workspace'> & Pick<Place, 'requestId' | 'presentMs'>) => ({ workspace }),
     async (db, leaving) => {
@@ -72,7 +72,7 @@ export function createLocks({ storage, idempotency, quotas, metrics, onError }: 
     onError,
   });
 
-  /** Tells the waiting clients of all instances that locks on these paths, or their lines, have changed. */
+  /** Notifies the waiting clients of all instances that locks on these paths, or their lines, have changed. */
   function onChange(workspace: string, paths: readonly string[]): void {
     const lines = paths.length > maxNamedLines ? [undefined] : paths.map((path) => nameOf({ workspace, path }));
     for (const line of lines) {
@@ -81,7 +81,7 @@ export function createLocks({ storage, idempotency, quotas, metrics, onError }: 
     }
   }
 
-  /** Attempts once, or with options again at each turn of the client, until a decision stands or the wait ends. */
+  /** Attempts once, or with options at each turn of the client, until the decision is final or the wait ends. */
   async function inLine<Decision extends { readonly kind: string; readonly watched?: readonly WatchedPath[] }>(
     id: string,
     { workspace, bearer: { owner } }: Pick<LockRequest, 'workspace' | 'bearer'>,
@@ -94,20 +94,20 @@ export function createLocks({ storage, idempotency, quotas, metrics, onError }: 
     const requestId = randomUUID();
     const client = { id, workspace, owner, requestId, gone };
     const place = { requestId, urgency, gone, presentMs: seconds > 0 ? presenceMs : requestGapMs };
-    // The others look again within requestGapMs, even at a path that was kept for this client: see lookAgainMs().
+    // Others look again within requestGapMs, even at a path that was kept for this client: see lookAgainMs().
     const leave = (presentMs: number) => commitPresence({ ...client, presentMs }).catch(onError);
     let last = await attempt({ ...place, isFirst: true });
-    // It may have disconnected after it had joined the line.
+    // The client may have disconnected after it joined the line.
     if (last.kind === 'refused' && gone.aborted) await leave(0);
     let waitedSeconds: number | undefined = seconds;
     while (last.watched !== undefined && seconds > 0) {
       const { watched } = last;
       const ms = Math.max(0, deadline - performance.now());
       const outcome = await waiters.wait({ ...client, ms, watched });
-      // Too many clients wait already: without the header, the client knows that nobody waited.
+      // Too many clients are waiting. A response without `Preference-Applied` tells the client that it did not wait.
       if (outcome === undefined) waitedSeconds = undefined;
       if (outcome !== 'turn') {
-        // When this instance stops, the client asks another one.
+        // When this instance stops, the client retries at another one.
         if (outcome !== 'stopped') await leave(outcome === 'gone' ? 0 : requestGapMs);
         break;
       }
@@ -118,14 +118,14 @@ export function createLocks({ storage, idempotency, quotas, metrics, onError }: 
         await leave(0);
         throw error;
       }
-      // Others must not wait for a client whose request is refused.
+      // Others must not wait for a client whose request was refused.
       if (last.watched === undefined && last.kind !== 'granted') await leave(0);
     }
     const queue = last.watched && (await placeInLine(read, id));
     return { ...last, waitedSeconds, queue };
   }
 
-  /** Workspaces whose clients are being kept present. */
+  /** Workspaces with an update of their presence in progress. */
   const keeping = new Set<string>();
 
   async function keepPresentIn(workspace: string, clients: ReturnType<typeof waiters.placed>): Promise<void> {
@@ -134,7 +134,7 @@ export function createLocks({ storage, idempotency, quotas, metrics, onError }: 
       const present = clients.map(({ id, requestId }) => ({ id, requestId, presentMs: presenceMs }));
       const kept = await commit({ workspace }, (db) => extendPresence(db, present));
       const newest = new Set<string | undefined>(kept.map(({ requestId }) => requestId));
-      // It was granted or ended elsewhere, or asked for again: the next attempt tells.
+      // The wait was granted or ended elsewhere, or has a newer request: the next attempt finds out which.
       for (const { requestId, end } of clients) if (!newest.has(requestId)) end('turn');
     } catch (error) {
       onError(error);
@@ -144,7 +144,7 @@ export function createLocks({ storage, idempotency, quotas, metrics, onError }: 
   }
 
   return {
-    /** With options, the request waits in line. A blocked one that does not gets the place that it would have. */
+    /** With options, the request waits in line. Without, a blocked request gets the place that it would have. */
     async acquire(
       keyed: KeyedRequest | undefined,
       { compare, path, ...request }: AcquireRequest,
@@ -160,13 +160,13 @@ export function createLocks({ storage, idempotency, quotas, metrics, onError }: 
         return decided;
       });
       if (decision.kind !== 'blocked') return decision;
-      // It may have lost its place to a newer request of its client.
+      // Its place may now belong to a newer request of the same client.
       if (decision.queue !== undefined && decision.queue.length > 0) return decision;
       return { ...decision, queue: await endOfLine(read, key) };
     },
     async renew(keyed: KeyedRequest | undefined, request: RenewRequest) {
       const renewal = await commitRenewal(keyed, request);
-      // It may have shortened the lock.
+      // A renewal may have shortened the lock.
       if (!request.isExtension) onChange(request.workspace, [request.path]);
       return renewal;
     },
@@ -186,7 +186,7 @@ export function createLocks({ storage, idempotency, quotas, metrics, onError }: 
     },
     async renewLease(key: LeaseKey, bearer: Bearer, ttl: Ttl) {
       const renewal = await commit(key, (db) => renewLease(db, key, bearer, ttl));
-      // A renewal may also shorten locks.
+      // A renewal may have shortened the locks.
       onChange(key.workspace, renewal.held);
       return renewal;
     },
@@ -206,7 +206,7 @@ export function createLocks({ storage, idempotency, quotas, metrics, onError }: 
       if (isWithdrawn) onChange(request.workspace, [request.path]);
       return isWithdrawn;
     },
-    /** Called periodically: tells people whose turn it is, and keeps the paths for them. */
+    /** Called periodically: keeps free paths for the people whose turn it is, and notifies them. */
     async tellPeople(): Promise<void> {
       for (const wait of await peopleInTurn(read)) {
         try {
@@ -221,13 +221,13 @@ export function createLocks({ storage, idempotency, quotas, metrics, onError }: 
     waitUntilFree({ path, ...client }: Pick<Wait, 'workspace' | 'owner' | 'ms' | 'gone'> & LockKey) {
       return waiters.wait({ ...client, id: randomUUID(), watched: [{ path, isTurn: () => true }] });
     },
-    /** Called periodically: others wait for the clients that wait here. A blocked workspace does not delay the others. */
+    /** Called periodically, so that others wait for the clients here. A slow workspace does not delay the rest. */
     async keepPresent(): Promise<void> {
       const byWorkspace = [...Map.groupBy(waiters.placed(), (client) => client.workspace)];
       const due = byWorkspace.filter(([workspace]) => !keeping.has(workspace));
       await Promise.all(due.map(([workspace, clients]) => keepPresentIn(workspace, clients)));
     },
-    /** Ends all waits, so that the clients retry on another instance. */
+    /** Ends all waits, so that the clients retry at another instance. */
     endWaits: waiters.stop,
   };
 }

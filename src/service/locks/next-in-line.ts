@@ -1,58 +1,58 @@
 import { type LockKey, nameOf } from './find.ts';
 
-/** A lease that waits, and whose client is present. */
+/** A waiting lease whose client is present. */
 export interface Waiting {
   readonly id: string;
-  /** The order of the line, ascending: the time of arrival, earlier or later by its priority. */
+  /** Position in the line, ascending: the time of arrival, moved by the priority. */
   readonly rank: number;
   readonly size: number;
-  /** How many of its paths it needs. */
+  /** Number of paths that it needs. */
   readonly wanted: number;
-  /** Whether it has waited so long that its free paths are kept for it until it has enough of them. */
+  /** Whether it has waited so long that its free paths are kept for it until there are enough of them. */
   readonly keeps: boolean;
 }
 
 /** A free path. */
 export interface LinePath extends LockKey {
-  /** Only leases before this rank matter. */
+  /** Ignores leases from this rank on. */
   readonly before?: number | undefined;
 }
 
 export interface Lines<Lease extends Waiting> {
-  /** The first leases between two ranks in the line of each path, given by its index; with those of the same rank. */
+  /** For each path, by its index, the first leases in its line between two ranks, and any others of equal rank. */
   readonly first: (
     paths: readonly (LinePath & { readonly after: number; readonly before: number })[],
     count: 1 | 10 | 50,
   ) => Promise<readonly { readonly index: number; readonly lease: Lease }[]>;
-  /** The sets with as many free paths as they want. `isFirst`: nobody at all is before them. */
+  /** The leases with as many free paths as they want. `isFirst`: nobody in the workspace is ahead of them. */
   readonly withEnough: (
     sets: readonly Lease[],
   ) => Promise<readonly { readonly id: string; readonly isFirst: number }[]>;
   readonly free: (sets: readonly Lease[]) => Promise<readonly (LockKey & { readonly id: string })[]>;
 }
 
-/** A line, as far as it was followed. */
+/** A line, as far as it has been read. */
 interface Line<Lease> {
   readonly path: LockKey;
-  /** All leases up to this rank were passed on the path. */
+  /** Rank of the last lease in the line that has been decided. */
   after: number;
   before: number;
-  /** The leases after that, in their order; undefined until they are read. */
+  /** The leases after that, in order; undefined until they are read. */
   next: Lease[] | undefined;
   keptFor: Lease | undefined;
 }
 
 /**
- * The next in line: for each free path, the lease that it is kept for. In the order of their ranks, a lease that has
- * enough free paths gets them as a whole. Any other one is passed on its free paths, until it has waited too long for
- * that. Follows each line only as far as needed: hundreds of leases may wait for the same thousands of paths.
+ * The lease that each free path is kept for. In order of rank, each lease with enough free paths gets all that it
+ * wants. Any other lease can be overtaken on its free paths until it has waited too long. Each line is read only as far
+ * as needed: hundreds of leases may wait for the same thousands of paths.
  */
 export async function nextInLine<Lease extends Waiting>(
   { first, withEnough, free }: Lines<Lease>,
   asked: readonly LinePath[],
 ): Promise<readonly (Lease | undefined)[]> {
   const lines = new Map<string, Line<Lease>>();
-  /** The paths of each lease that are kept for it: decided once those before it are. */
+  /** The paths that are kept for each lease, decided once the leases ahead of it are. */
   const shares = new Map<string, ReadonlySet<string> | 'all'>();
   const freeOf = new Map<string, readonly LockKey[]>();
 
@@ -65,7 +65,7 @@ export async function nextInLine<Lease extends Waiting>(
     return line;
   }
 
-  /** Returns whether there was any to read. */
+  /** Returns whether any lines were left to read. */
   async function readLines(count: 1 | 10 | 50): Promise<boolean> {
     const unread = [...lines.values()].filter((line) => line.next === undefined && line.keptFor === undefined);
     if (unread.length === 0) return false;
@@ -90,8 +90,8 @@ export async function nextInLine<Lease extends Waiting>(
   }
 
   /**
-   * The leases that are next in some lines, in their order. Between two queries, the rank of a lease may have changed: its
-   * first one counts, or the lease would wait for itself.
+   * The leases at the head of some line, in order. A rank may have changed between two queries. The first one read
+   * counts, or the lease would wait for itself.
    */
   function nextOfLines() {
     const heads = [...lines.values()].flatMap((line) => {
@@ -102,7 +102,7 @@ export async function nextInLine<Lease extends Waiting>(
     return Map.groupBy(heads, ({ lease }) => lease.id).values();
   }
 
-  /** Reads the free paths of those that may get some, whose lines then matter, too. Returns whether there are any. */
+  /** Reads the free paths of leases that may get some, and adds their lines. Returns whether there were any. */
   async function readFree(): Promise<boolean> {
     const next = nextOfLines().flatMap(([head]) => (head === undefined ? [] : [head.lease]));
     const sets = [...next].filter(({ id }) => !shares.has(id) && !freeOf.has(id));
@@ -116,7 +116,7 @@ export async function nextInLine<Lease extends Waiting>(
     return true;
   }
 
-  /** Undefined while others before it are not decided. */
+  /** Undefined until the leases ahead of it are decided. */
   function shareOf(lease: Lease): ReadonlySet<string> | 'all' | undefined {
     const known = shares.get(lease.id);
     const paths = freeOf.get(lease.id);
@@ -129,7 +129,7 @@ export async function nextInLine<Lease extends Waiting>(
     return new Set(open.length >= lease.wanted ? open.slice(0, lease.wanted) : lease.keeps ? open : []);
   }
 
-  /** Returns whether it could decide any. */
+  /** Returns whether it decided any. */
   function decide(): boolean {
     let decided = 0;
     for (const heads of nextOfLines()) {
@@ -163,20 +163,20 @@ export async function nextInLine<Lease extends Waiting>(
 }
 
 const beforeAll = Number.MIN_SAFE_INTEGER;
-/** After all others. */
+/** Sorts after all others. */
 export const lastRank = Number.MAX_SAFE_INTEGER;
 
-/** Leases that are read together, for all lines. */
+/** Maximum number of leases per query, for all lines together. */
 const maxRead = 50_000;
 
 const distinct = <Lease extends Waiting>(leases: readonly Lease[]): readonly Lease[] => [
   ...new Map(leases.map((lease) => [lease.id, lease])).values(),
 ];
 
-/** Whether it gets each of its paths that is free and not kept for a lease before it, whatever the state of the others. */
+/** Whether it gets all of its paths that are free and not kept for a lease ahead of it, even if others are held. */
 const getsAll = ({ size, wanted, keeps }: Waiting): boolean => size === 1 || (keeps && wanted === size);
 
 type Ranked = Pick<Waiting, 'id' | 'rank'>;
 
-/** Ranks may be equal. */
+/** Leases may have equal ranks. */
 export const byRank = (one: Ranked, other: Ranked): number => one.rank - other.rank || (one.id < other.id ? -1 : 1);

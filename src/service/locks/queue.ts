@@ -30,7 +30,7 @@ const countLines = batchQuery((db, members) =>
     .select([inputIndex.as('index'), sql<number>`count(*)`.as('length')]),
 );
 
-/** A page of pools may show thousands of locks, and on SQLite other requests wait meanwhile. */
+/** A page of pools may show thousands of locks, and blocks other requests on SQLite meanwhile. */
 const maxCountedAtOnce = 1_000;
 
 export async function countWaiting(read: Database, locks: readonly LockRow[]): Promise<ReadonlyMap<string, number>> {
@@ -39,19 +39,19 @@ export async function countWaiting(read: Database, locks: readonly LockRow[]): P
   return new Map(locks.map(({ id }, index) => [id, lengths[index] ?? 0]));
 }
 
-/** The place that another request would get. */
+/** The place that a new request would get. */
 export async function endOfLine(read: Database, line: LockKey): Promise<QueuePosition> {
   const length = await committedLength(read, line);
   return { position: length + 1, length };
 }
 
 /**
- * Places are counted on the first paths of a lease only: it may wait for thousands. Others that want any of the same
- * paths, as of a pool, wait on the first ones, too, and hundreds of them ask for their places twice a minute.
+ * Only the first paths of a lease count towards its place: it may wait for thousands. Requests for the items of a pool,
+ * or other shared paths, share the first ones, and hundreds of them query their places twice a minute.
  */
 const countedPaths = sql<number>`case when waits.wanted < waits.size then 5 else 20 end`;
 
-/** The present leases of the lines of these waits, and the waits themselves. */
+/** These waits, and the present leases in their lines. */
 const selectLines = batchQuery((db, members) =>
   db
     .with(
@@ -76,7 +76,7 @@ const selectLines = batchQuery((db, members) =>
     .select(sql<number>`case when ${isPresent} then 1 else 0 end`.as('present')),
 );
 
-/** The place of a wait among all that want one of its paths. Often, all clients of a line ask at the same time. */
+/** The place of a wait among all that want one of its paths. Coalesced: the clients of a line often ask at once. */
 export const placeInLine = coalesceReads(
   async (db: Database, ids: readonly string[]): Promise<readonly QueuePosition[]> => {
     const waits = ids.map((id) => ({ id }));
@@ -87,7 +87,7 @@ export const placeInLine = coalesceReads(
     const sharedLines = (id: string) =>
       (own.get(id) ?? []).map(nameOf).filter((line) => (lines.get(line)?.length ?? 0) > 1);
     const places = new Map<string, QueuePosition>();
-    // Thousands of clients may wait in the same lines: these are sorted once for all of them.
+    // Thousands of clients may wait in the same lines, which are sorted only once.
     for (const group of Map.groupBy(ids, (id) => sharedLines(id).sort().join('\n')).values()) {
       const asking = new Set(group);
       const inLines = sharedLines(group[0] ?? '').flatMap((line) => lines.get(line) ?? []);
@@ -95,7 +95,7 @@ export const placeInLine = coalesceReads(
       const length = waiting.filter(({ present }) => present === 1).length;
       let ahead = 0;
       for (const { id, present } of waiting) {
-        // One that is not present counts for itself only.
+        // A wait that is not present counts only for itself.
         if (asking.has(id)) places.set(id, { position: 1 + ahead, length: length + 1 - present });
         ahead += present;
       }
@@ -108,7 +108,7 @@ export type QueuedRequest = Awaited<ReturnType<typeof listQueue>>[number];
 
 const maxListed = 1_000;
 
-/** The requests that wait in the line of a path, in their order, or only one of them. */
+/** The requests in the line of a path, in order, or only the one with this id. */
 export async function listQueue(read: Database, { workspace, path }: LockKey, waitId?: string) {
   const line = read
     .selectFrom('wait_paths as line')
@@ -130,16 +130,16 @@ export async function listQueue(read: Database, { workspace, path }: LockKey, wa
   }));
 }
 
-/** Without the id of its wait, which names a token. */
+/** Without the id of the wait, which contains the id of a token. */
 export const withoutWaitId = ({ waitId: _, ...request }: QueuedRequest): Omit<QueuedRequest, 'waitId'> => request;
 
 const priorityOf = (urgency: number): 'high' | 'normal' | 'low' =>
   urgency < defaultUrgency ? 'high' : urgency > defaultUrgency ? 'low' : 'normal';
 
-/** Locks of an owner that are looked at to find those that others wait for, or that end soon. */
+/** Limit of the locks of an owner that are searched for waiting clients, or for an end that is near. */
 const maxOwnSearched = 1_000;
 
-/** Others who wait for locks of the bearer, longest first. */
+/** Others who wait for locks of the bearer's owner, longest wait first. */
 export const waitsForOwnLocks = (read: Database, bearer: Bearer, limit: number) =>
   read
     .selectFrom(ownLocksOf(read, bearer).limit(maxOwnSearched).as('locks'))
@@ -155,7 +155,7 @@ export const waitsForOwnLocks = (read: Database, bearer: Bearer, limit: number) 
     .limit(limit)
     .execute();
 
-/** What the owner of a bearer waits for, with each of its tokens. */
+/** The waits of the bearer's owner, from all tokens. */
 export const waitsOfOwner = (read: Database, { owner, workspaces }: Bearer, limit: number) =>
   read
     .selectFrom('waits')

@@ -11,7 +11,7 @@ import type { Bearer } from '../tokens/tokens.ts';
 import type { LockKey, LockRow, StoredLock } from './find.ts';
 import { eventOf, expiryOf, recordEnds } from './history.ts';
 
-/** What the locks of a request have in common. */
+/** Properties that all locks of a request share. */
 export interface LockRequest {
   readonly workspace: string;
   readonly lease?: string | undefined;
@@ -24,7 +24,7 @@ export interface LockRequest {
   readonly fromLfs?: boolean | undefined;
 }
 
-/** Paths that a request is granted. Nobody may hold them. */
+/** Paths granted to a request. Nobody may hold them. */
 export interface Grant {
   readonly request: LockRequest;
   readonly keys: readonly LockKey[];
@@ -32,7 +32,7 @@ export interface Grant {
   readonly replaced: readonly StoredLock[];
 }
 
-/** Stores the locks of these grants, with the same few statements for any number of them, and returns those of each. */
+/** Stores the locks of these grants, with few statements for any number of them, and returns the locks of each. */
 export async function storeLocks(
   db: Database,
   grants: readonly Grant[],
@@ -45,7 +45,7 @@ export async function storeLocks(
     value: first.fence + paths.length - 1,
   }));
   await storeFences(db, [...new Map(raised.map((fence) => [fence.workspace_id, fence])).values()]);
-  // They have ended by the time of the look, even if the clock was set back since then.
+  // They had expired when they were read, and stay expired even if the clock was set back since then.
   const expired = grants.flatMap(({ replaced }) => replaced);
   if (expired.length > 0) {
     await recordEnds(db, expired.map(expiryOf), subscribers);
@@ -56,12 +56,12 @@ export async function storeLocks(
   const locks = members.map(({ shared, first: { ids, number, fence }, paths }) =>
     paths.map((path, index): LockRow => ({ ...shared, path, id: `${ids}${number + index}`, fence: fence + index })),
   );
-  // Until it ends, a lock is its own history.
+  // An active lock has no history row: its own row takes that place.
   await recordEventsFor(db, subscribers, () => locks.flat().map((lock) => eventOf({ kind: 'acquired', lock })));
   return locks;
 }
 
-/** What the locks of each grant share, with the number and the fence of the first one. */
+/** The shared columns of each grant, and the number and fence of its first lock. */
 function membersOf(grants: readonly Grant[], fences: Map<string, { readonly at: number; readonly fence: number }>) {
   let ids: string | undefined;
   let number = firstLockNumber;
@@ -90,7 +90,7 @@ function membersOf(grants: readonly Grant[], fences: Map<string, { readonly at: 
 const texts = ['type', 'owner', 'origin', 'note', 'lease_id'] as const;
 const numbers = ['from_lfs', 'acquired_at', 'expires_at'] as const;
 
-/** What all locks of a grant share is read once. */
+/** Reads the shared columns of each grant only once. */
 const insertLocks = batchQuery((db, members) =>
   db
     .with(
@@ -98,7 +98,7 @@ const insertLocks = batchQuery((db, members) =>
       (from) =>
         from.selectFrom(members).select([
           ...[...texts, 'ids' as const].map((name) => textOf(name).as(name)),
-          // No workspace has the empty id: the foreign key then refuses locks of a workspace that is being removed.
+          // A missing workspace, or one being removed, becomes the empty id, which the foreign key refuses.
           sql<string>`coalesce((select id from workspaces where workspaces.id = ${textOf('workspace_id')}
               and remote <> ${sql.lit(removedRemote)}), '')`.as('workspace_id'),
           ...[...numbers, 'number' as const, 'fence' as const].map((name) => numberOf(name).as(name)),
@@ -150,12 +150,12 @@ const selectFences = batchQuery((db, members) =>
 );
 
 interface WorkspaceRows {
-  /** The next fence of each workspace, and the time. No other change raises it meanwhile. */
+  /** The next fence of each workspace, and the current time. No other change raises the fence meanwhile. */
   readonly fences: ReadonlyMap<string, { readonly at: number; readonly fence: number }>;
   readonly subscribers: readonly Subscriber[];
 }
 
-/** What storeLocks() needs to know about the workspaces of requests: read before, together with other rows. */
+/** The workspace data for storeLocks(). Separate, so that it can be read together with other rows. */
 export async function readWorkspaces(
   db: Database,
   requests: readonly { readonly workspace: string }[],
@@ -167,17 +167,17 @@ export async function readWorkspaces(
 
 /**
  * The start of the ids of locks that are acquired together: a UUID that begins with the time of the database (RFC 9562
- * section 5.7), because lists continue after an id, and instances have different clocks.
- * New ids are adjacent in the index, instead of each changing another page of it. The last six digits are the number of
- * the lock: the database writes thousands of them itself.
+ * section 5.7). Lists continue after an id, and the clocks of instances differ, hence the time of the database.
+ * New ids are adjacent in the index, so that they do not each change a page of their own. The last six digits are the
+ * number of the lock: the database generates thousands of them itself.
  */
 function newLockIds(at: number): string {
   const time = at.toString(16).padStart(12, '0');
   return `lock_${time.slice(0, 8)}-${time.slice(8)}-7${randomUUID().slice(15, -6)}`;
 }
 
-/** So that each number has six digits. */
+/** Gives every number six digits. */
 const firstLockNumber = 100_000;
 
-/** The start that this id shares with those of all locks that were acquired with it. */
+/** The start of this id, shared by all locks that were acquired with it. */
 export const sharedIdOf = (id: string): string => id.slice(0, -String(firstLockNumber).length);

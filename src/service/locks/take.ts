@@ -11,18 +11,18 @@ import { type Grant, type LockRequest, readWorkspaces, storeLocks } from './stor
 import { maxWaitSeconds, type Place } from './wait-terms.ts';
 import { extendPresence, joinLine, removeWaits, type WaitRequest } from './waits.ts';
 
-/** A request for one lock, or for those of a lease. */
+/** A request for one lock, or for the locks of a lease. */
 export interface TakeRequest extends LockRequest {
-  /** The paths that may be locked, each once, and how many of them are wanted. */
+  /** The paths that may be locked, without duplicates, and the number of them that is wanted. */
   readonly keys: readonly LockKey[];
   readonly wanted: number;
   /** The id of its wait, if it waits. */
   readonly waitId: string;
-  /** Undefined for a client that does not wait, or no longer. */
+  /** Undefined for a client that does not wait, or has stopped waiting. */
   readonly place?: Place | undefined;
-  /** For a lease, whose repeated request must have the same one. */
+  /** For a lease, whose repeated requests must have the same fingerprint. */
   readonly fingerprint?: string | undefined;
-  /** The files on the paths, compared with other branches. */
+  /** The result of comparing the files with other branches. */
   readonly comparison: Compared;
 }
 
@@ -34,8 +34,8 @@ export type TakeDecision =
   | { readonly kind: 'refused'; readonly refusal: Refusal };
 
 /**
- * Decides requests in their order, with the same few queries for any number of them. One that has a place, and finds too
- * few of its paths free, is in line afterwards.
+ * Decides requests in input order, with few queries for any number of them. A request with a place that finds too few
+ * of its paths free is in line afterwards.
  */
 export async function take(
   db: Database,
@@ -60,7 +60,7 @@ export async function take(
       const refusal = refusals.get(request.waitId);
       if (refusal !== undefined) decisions.set(request, { kind: 'refused', refusal });
     }
-    // In line, they may be before the one that a path was kept for.
+    // Now that they are in line, they may be ahead of the lease that the path was kept for.
     const again = blocked.filter((request) => {
       const decision = decisions.get(request);
       return request.place?.isFirst && decision?.kind === 'blocked' && decision.next !== undefined;
@@ -80,7 +80,7 @@ export async function take(
 
 type Decisions = Map<TakeRequest, TakeDecision>;
 
-/** Without the paths that the workspace refuses: those of outdated files, or all if they could not be compared. */
+/** Removes paths that the workspace refuses: those of outdated files, or all if the files could not be compared. */
 function withoutRefused(request: TakeRequest): TakeRequest {
   const { keys, comparison } = request;
   if (!isRefused(comparison)) return request;
@@ -89,7 +89,7 @@ function withoutRefused(request: TakeRequest): TakeRequest {
   return { ...request, keys: upToDate };
 }
 
-/** Requests that have waited and no longer have the place of their client. */
+/** Requests whose place in line is gone, or now belongs to a newer request of the same client. */
 async function withoutPlace(db: Database, requests: readonly TakeRequest[]): Promise<readonly TakeRequest[]> {
   const waited = requests.flatMap(({ waitId: id, place }) => (place?.isFirst === false ? { ...place, id } : []));
   const kept = waited.length === 0 ? [] : await extendPresence(db, waited);
@@ -103,7 +103,7 @@ function placeLost({ lease, keys: [first] }: TakeRequest): Refusal {
   return new Refusal('request-in-progress', detail, { headers: { 'retry-after': '1' } });
 }
 
-/** If several ask for the same path, the first one gets it. */
+/** If several requests want the same path, the first one gets it. */
 async function grantFree(
   db: Database,
   requests: readonly TakeRequest[],
@@ -120,13 +120,13 @@ async function grantFree(
     const { wanted } = request;
     const keys = request.keys.filter((key) => inTheWay(request, key, states) === undefined).slice(0, wanted);
     const names = requests.length === 1 ? [] : keys.map((key) => nameOf(key));
-    // After the first query, which may have waited for other changes.
+    // Checked after the first query, which may have waited for other changes.
     if (request.place?.gone.aborted) decisions.set(request, { kind: 'refused', refusal: placeLost(request) });
     else if (keys.length < wanted) decisions.set(request, blockedBy(request, states));
     else if (names.some((name) => claimed.has(name))) later.push(request);
     else {
       for (const name of names) claimed.add(name);
-      // Rows in the order of an index change each of its pages once: a large lease takes a third less time.
+      // Rows in index order change each page of the index once: a large lease takes a third less time.
       grants.push({ request, keys: keys.toSorted(byPath), replaced: keys.flatMap((key) => lockOn.get(key) ?? []) });
     }
   }
@@ -139,7 +139,7 @@ async function grantFree(
   for (const [index, { request }] of granted.entries()) {
     decisions.set(request, { kind: 'granted', locks: stored[index] ?? [], comparison: request.comparison });
   }
-  // Nobody waits for what they have: neither a person who has asked, nor a client that no longer waits.
+  // Nobody waits for a path that they just got: a person who asked for it, or a client that has stopped waiting.
   const over = granted.flatMap(({ keys, request: { place } }) =>
     keys.flatMap((key) => keepers.get(key) ?? []).filter(({ kind }) => kind !== 'request' || place === undefined),
   );
@@ -157,10 +157,10 @@ interface PathStates {
 
 type Wanted = Pick<TakeRequest, 'keys' | 'wanted' | 'waitId' | 'bearer' | 'place'>;
 
-/** The keeper of a free path matters only where enough of the paths are free. */
+/** The lease that a free path is kept for matters only if enough of the paths are free. */
 async function readStates(db: Database, requests: readonly Wanted[]): Promise<PathStates> {
   const keys = requests.flatMap((request) => request.keys);
-  // One without a place gives up that of its client, and so has to find it.
+  // A request without a place gives up the wait of its client, which must therefore count as ahead of it.
   const places = requests.map(({ keys: [first], place, waitId }) => ({
     workspace: first?.workspace,
     waitId: place && waitId,
@@ -185,7 +185,7 @@ function foundOf<Found>(keys: readonly LockKey[], found: readonly (Found | undef
   return new Map(entries);
 }
 
-/** A lock, or a lease that the free path is kept for: not that of the client itself, nor the request of the same person. */
+/** A lock, or another lease that the path is kept for. A path kept for a person is free for all of their clients. */
 function inTheWay(
   request: Wanted,
   key: LockKey,
@@ -209,21 +209,21 @@ function waitOf({ place, waitId: id, bearer, keys, note = null, ...request }: Ta
   return [{ ...who, keys, wanted, urgency, requestId, presentMs, fingerprint }];
 }
 
-/** Too few of the paths of a request are free. */
+/** Too few of the requested paths are free. */
 export interface Blocked {
   readonly kind: 'blocked';
-  /** The first of the paths that are not free, and what is on them: one without a lock is kept for another lease. */
+  /** The first of the paths that are not free, each with its lock; without one, it is kept for another lease. */
   readonly paths: readonly { readonly path: string; readonly lock?: StoredLock }[];
   readonly count: number;
-  /** Until the first of them is free by itself, up to the longest wait. Rounded up, so that no client retries too early. */
+  /** Until the first of them becomes free by itself, at most the longest wait. Rounded up: nobody retries too early. */
   readonly remainingSeconds: number;
   /** A lease that a free path is kept for. */
   readonly next: Next | undefined;
-  /** The paths that must change before the request can be granted. */
+  /** The paths whose change can make the request grantable. */
   readonly watched: readonly WatchedPath[];
 }
 
-/** Like the decision about a request that is in line, without granting anything. */
+/** Decides like take() for a request in line, but grants nothing. */
 export const blockedNow = async (db: Database, request: Wanted): Promise<Blocked> =>
   blockedBy(request, await readStates(db, [request]));
 
@@ -233,8 +233,8 @@ export function blockedBy(request: Wanted, states: PathStates): Blocked {
     const found = inTheWay(request, key, states);
     return found === undefined ? [] : [{ key, ...found }];
   });
-  // A lease that needs all of its paths needs each of them, so one is enough to wait for. Chosen at random, few of the
-  // releases of thousands of paths, in whatever order, cause another attempt.
+  // A lease that needs all of its paths can wait for any one of them. A random choice spreads the leases, so that few
+  // of the thousands of releases, in whatever order, cause another attempt.
   const locked = taken.filter(({ lock }) => lock !== undefined);
   const candidates = locked.length > 0 ? locked : taken;
   const one = Math.floor(Math.random() * candidates.length);

@@ -23,17 +23,17 @@ import { eventOf } from './history.ts';
 import { bonusMsOf, placeKeptMs } from './wait-terms.ts';
 
 /**
- * The rows of leases that wait. A single lock waits as a lease of one path, and a person who has asked as a lease without
- * a waiting client. A wait ends with the grant or the end of its lease, or if nobody asks for it for a while.
+ * The rows of waiting leases. A single lock waits as a lease of one path, and a person who asked as a lease without a
+ * client. A wait ends when its lease is granted or ended, or if it is not requested again for a while.
  */
 
-/** Keeps a single token from making every line long. */
+/** Keeps one token from making every line long. */
 export const maxWaitsOfToken = 1_000;
 
-/** In all waits of a token, each a row: enough for ten jobs with the largest lease. */
+/** For all waits of a token together, one row per path: enough for ten jobs with the largest lease. */
 export const maxWaitPathsOfToken = 200_000;
 
-const tooMany = `A token may have ${maxWaitsOfToken} requests in line, for ${maxWaitPathsOfToken} paths in all. This one would exceed that.`;
+const tooMany = `A token may have ${maxWaitsOfToken} requests in line, for ${maxWaitPathsOfToken} paths in total. This one would exceed that.`;
 
 export interface WaitRequest {
   readonly id: string;
@@ -46,10 +46,10 @@ export interface WaitRequest {
   readonly origin: string | null;
   readonly note: string | null;
   readonly urgency: number;
-  /** The newest request of its client: no earlier one is granted. */
+  /** The newest request of the client. Earlier ones are not granted. */
   readonly requestId: string;
   readonly presentMs: number;
-  /** A hash of the request for a lease: a repeated one must have the same. */
+  /** Hash of the request for a lease. A repeated request must have the same one. */
   readonly fingerprint?: string | undefined;
 }
 
@@ -78,7 +78,7 @@ const countOfTokens = batchQuery((db, members) =>
     .select(({ fn }) => ['token_id', fn.countAll<number>().as('waits'), fn.sum<number>('size').as('paths')]),
 );
 
-/** Thousandths of a millisecond, so that requests of the same transaction keep their order. */
+/** Thousandths of a millisecond keep the order of requests in the same transaction. */
 const rank = sql<number>`(${now} + ${numberOf('bonusMs')}) * 1000 + ${inputIndex}`;
 
 const upsertWaits = batchQuery((db, members) =>
@@ -114,11 +114,11 @@ const deletePaths = batchQuery((db, members) =>
 );
 
 /**
- * Puts the requests in line; one that waits already keeps its rank, even if its paths are others now: the items of a pool
- * may have changed. Returns the refusals of those whose token waits too often, by their ids.
+ * Puts the requests in line. One that already waits keeps its rank, even if its paths have changed, as the items of a
+ * pool may. Returns the refusals of requests whose token has too many waits, by id.
  */
 export async function joinLine(db: Database, requests: readonly WaitRequest[]): Promise<ReadonlyMap<string, Refusal>> {
-  // Only the last request of each id: an upsert must not name a row twice.
+  // The last request of each id, because an upsert must not name a row twice.
   const waits = [...new Map(requests.map((request) => [request.id, request])).values()];
   const rows = waits.map(({ keys, ...wait }) => ({
     ...wait,
@@ -143,7 +143,7 @@ export async function joinLine(db: Database, requests: readonly WaitRequest[]): 
   return refused;
 }
 
-/** Refusals of new waits whose tokens would wait too often, by their ids. */
+/** Refusals of new waits that would exceed the limits of their tokens, by id. */
 async function beyondTheirLimit(db: Database, fresh: readonly WaitRequest[]): Promise<ReadonlyMap<string, Refusal>> {
   const refusals = new Map<string, Refusal>();
   const tokens = fresh.map(({ tokenId }) => ({ tokenId }));
@@ -160,13 +160,13 @@ async function beyondTheirLimit(db: Database, fresh: readonly WaitRequest[]): Pr
 
 const pathRows = ({ id, keys }: WaitRequest) => keys.map((key, position) => ({ ...key, id, position }));
 
-/** How often an owner may remind the holder of a lock. */
+/** How often one owner may remind the holder of a lock. */
 const remindedEveryMs = 60_000;
 
-/** A lease that waits for thousands of paths notifies at most this number of holders. */
+/** A lease that waits for thousands of paths notifies at most this many holders. */
 const maxNotified = 20;
 
-/** Queues an event for each owner who begins to wait for a held lock, once within a minute. */
+/** Queues an event for each owner who starts to wait for a held lock, at most once a minute. */
 async function notifyHolders(db: Database, requests: readonly WaitRequest[]): Promise<void> {
   const asked = requests.flatMap(({ keys, owner, origin, note }) =>
     keys.slice(0, maxNotified).map((key) => ({ ...key, request: { owner, origin, note } })),
@@ -210,7 +210,7 @@ export const removeWaits = batchQuery((db, members) =>
     .returning('id'),
 );
 
-/** Others wait this much longer for the clients whose newest requests are among these, which it returns. */
+/** Extends the presence of clients whose newest request is among these, and returns those requests. */
 export const extendPresence = batchQuery((db, members) =>
   db
     .updateTable('waits')
@@ -232,7 +232,7 @@ export const keysOfWait = (db: Database, id: string): Promise<LockKey[]> =>
     .orderBy('position')
     .execute();
 
-/** Paths of abandoned waits per transaction, because other changes wait meanwhile. A single wait may have more. */
+/** Limit of the paths of abandoned waits per transaction: other changes wait meanwhile. A single wait may have more. */
 const maxRemovedAtOnce = 1_000;
 
 export async function removeOldWaits(storage: Pick<Storage, 'dialect' | 'read' | 'commit'>): Promise<void> {
@@ -246,7 +246,7 @@ export async function removeOldWaits(storage: Pick<Storage, 'dialect' | 'read' |
       if (workspace === first.workspace) paths += size;
       return workspace === first.workspace && paths <= maxRemovedAtOnce;
     });
-    // Not global: changes of other workspaces need not wait.
+    // One workspace per transaction, so that changes of the others do not wait.
     await commit(first, (db) => removeExpired(db, [first, ...more]));
     await sleep(pauseMs);
   }
