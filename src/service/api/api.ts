@@ -21,7 +21,7 @@ export function createApi(parts: ApiParts): Api {
   api.openAPIRegistry.registerComponent('securitySchemes', 'token', {
     type: 'http',
     scheme: 'bearer',
-    description: 'An API token with the scope that the operation names.',
+    description: 'An API token with the scope that the operation requires.',
   });
   for (const addRoutes of allRoutes) addRoutes(api, parts);
   return api;
@@ -64,7 +64,7 @@ function addHealthRoutes(api: Api, parts: ApiParts): void {
 
   addOperation(api, parts, {
     operationId: 'readiness',
-    summary: 'Whether requests can be served: the database answers and the service is not stopping',
+    summary: 'Whether requests can be served: the database responds and the service is not stopping',
     method: 'get',
     path: '/readyz',
     access: 'anyone',

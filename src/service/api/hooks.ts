@@ -32,7 +32,7 @@ export function addHookRoutes(api: Api, parts: ApiParts): void {
         keyedRequestOf(c),
         async () => {
           await requireFreeDisk(parts);
-          // The URL as deliveries use it.
+          // The URL in the form that deliveries use.
           const { href: url } = valid('url', await checkTarget(body.url, targets, workspace.id));
           return { ...body, url };
         },
@@ -48,7 +48,7 @@ export function addHookRoutes(api: Api, parts: ApiParts): void {
 
 const createdHookSchema = hookSchema
   .extend({
-    secret: z.string().optional().openapi({ description: 'Only if none was given. It is never shown again.' }),
+    secret: z.string().optional().openapi({ description: 'Present only if none was given. It is never shown again.' }),
   })
   .openapi('CreatedHook');
 
@@ -61,7 +61,7 @@ const hookRequestSchema = z
       format: 'uri',
       pattern: '^https?://',
       description:
-        'Without user name, password and fragment. http only into a network that the operator of the service allows.',
+        'Without user name, password or fragment. http only to a network that the operator of the service allows.',
       example: 'https://ci.example.com/hooks/workspace',
     }),
     events: z

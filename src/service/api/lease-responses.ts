@@ -52,7 +52,7 @@ export const waitingLease = (
   blocked: paths.map(({ path, lock }) => ({ path, ...(lock && { lock: toLock(lock) }) })),
 });
 
-/** Only its owner gets it: it has the secret properties of a pool. */
+/** Only for the owner of the lease, because it contains the secret properties of a pool. */
 export async function leaseResponse(
   read: Database,
   { row, locks, lost }: KnownLease,

@@ -13,7 +13,7 @@ import {
 import { maxProperties, maxPropertyNameLength } from '../pools/pool-item.ts';
 import { parsePoolName, workspaceIdPattern } from '../workspaces/workspace-id.ts';
 
-/** Room for the longest list of paths of usual length. */
+/** Enough for the longest list of paths of ordinary length. */
 export const maxBodyBytes = 8 * 1024 * 1024;
 
 const { type: typeField, ttl: ttlField, note: noteField } = lockRequestSchema.shape;
@@ -55,11 +55,11 @@ export const leaseRequestSchema = z
         maxProperties,
         ...propertyNames,
         additionalProperties: { type: 'string', maxLength: maxNoteLength },
-        description: 'Only items of the pool that have all of these properties. Secret ones never match.',
+        description: 'Only items of the pool that have all of these properties. Secret properties never match.',
         example: { host: 'b1' },
       }),
     count: z.int().min(1, countText).max(maxLeasePaths, countText).optional().openapi({
-      description: 'How many of the paths to lock, at most all. Default: all of paths, or one item of a pool.',
+      description: 'Number of paths to lock, at most all of them. Default: all of paths, or one item of a pool.',
     }),
     type: typeField,
     ttl: ttlField,
@@ -77,7 +77,7 @@ export const leaseRequestSchema = z
 
 const heldLockSchema = lockSchema.extend({
   state: z.literal('held'),
-  // Only the lock of a pool's item has them.
+  // Only locks on items of a pool have these.
   ...poolItemSchema.pick({ properties: true, secret: true }).partial().shape,
 });
 
@@ -91,7 +91,7 @@ export const leaseSchema = z
     acquired_at: lockSchema.shape.acquired_at.nullable(),
     expires_at: lockSchema.shape.expires_at.nullable().openapi({ description: 'When the first of its locks expires.' }),
     outdated: z.array(outdatedSchema).optional().openapi({
-      description: 'Newer versions of the files, in the response to PUT. Absent if the workspace compares no locks.',
+      description: 'Newer versions of the files, in the response to PUT. Absent if comparison is off.',
     }),
     as_of: asOfField,
   })
@@ -101,7 +101,7 @@ export const waitingLeaseSchema = z
   .object({
     id: z.string(),
     state: z.literal('waiting'),
-    queue: queueSchema.openapi({ description: 'The place among all requests that wait for one of its paths.' }),
+    queue: queueSchema.openapi({ description: 'Its place among all requests that wait for one of its paths.' }),
     blocked: z.array(z.object({ path: lockSchema.shape.path, lock: lockSchema.optional() })).openapi({
       description: 'The first of the paths that are not free. One without a lock is kept for another request.',
     }),

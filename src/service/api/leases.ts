@@ -46,7 +46,7 @@ export function addLeaseRoutes(api: Api, parts: ApiParts): void {
     operationId: 'putLease',
     summary: 'Acquire several locks as one lease',
     description:
-      'All are acquired at once, or none. Sending the same request again, for example after a lost response, returns the same lease. The id can be used again 7 days after the end of the lease.',
+      'All are acquired at once, or none. Repeating the request, for example after a lost response, returns the same lease. The id can be reused 7 days after the lease has ended.',
     method: 'put',
     path,
     access: 'locks:write',
@@ -55,9 +55,9 @@ export function addLeaseRoutes(api: Api, parts: ApiParts): void {
     body: leaseRequestSchema,
     maxBodyBytes,
     responses: {
-      200: jsonResponse('The lease as it is now: it was acquired before.', leaseSchema),
+      200: jsonResponse('The current state of a lease that was acquired before.', leaseSchema),
       201: jsonResponse('Acquired.', leaseSchema),
-      202: jsonResponse('Waits in line, with Prefer.', waitingLeaseSchema),
+      202: jsonResponse('With Prefer: the request waits in line.', waitingLeaseSchema),
     },
     async handle({ c, workspace, body }) {
       const id = leaseIdOf(c);
@@ -86,7 +86,7 @@ export function addLeaseRoutes(api: Api, parts: ApiParts): void {
 
   addWorkspaceOperation(api, parts, {
     operationId: 'getLease',
-    summary: 'Get a lease of the same owner, with the locks that it holds and has lost',
+    summary: 'Get a lease of the same owner, with its held and lost locks',
     method: 'get',
     path,
     access: 'locks:read',
@@ -108,7 +108,7 @@ export function addLeaseRoutes(api: Api, parts: ApiParts): void {
     access: 'locks:write',
     params: leaseParameter,
     body: z.object({ ttl: lockRequestSchema.shape.ttl }).openapi('LeaseRenewalRequest'),
-    responses: { 200: jsonResponse('They end at the same time.', renewalSchema) },
+    responses: { 200: jsonResponse('All of them now expire at the same time.', renewalSchema) },
     async handle({ c, workspace, body }) {
       const key = { workspace: workspace.id, id: leaseIdOf(c) };
       const { expiresAt, lost } = await locks.renewLease(key, bearerOf(c), body.ttl);
@@ -121,7 +121,7 @@ export function addLeaseRoutes(api: Api, parts: ApiParts): void {
     operationId: 'endLease',
     summary: 'End a lease: release the locks that it holds',
     description:
-      'May be repeated for 7 days, with the same response. A lease that was never requested is ended as well: a request that arrives later acquires nothing. Ending a lease that was requested before is never refused with 429, and does not count; only its repetitions have a limit.',
+      'Can be repeated for 7 days, with the same response. A lease that was never requested can be ended, too: a request that arrives later acquires nothing. Ending a requested lease is never refused with 429, and does not count towards the rate limit, which applies only to repetitions.',
     method: 'delete',
     path,
     access: 'locks:write',
@@ -129,7 +129,7 @@ export function addLeaseRoutes(api: Api, parts: ApiParts): void {
     params: leaseParameter,
     responses: {
       200: jsonResponse('Ended.', endSchema),
-      204: { description: 'It was never requested, and will never acquire anything.' },
+      204: { description: 'The lease was never requested, and can no longer acquire anything.' },
     },
     async handle({ c, workspace }) {
       const key = { workspace: workspace.id, id: leaseIdOf(c) };
@@ -170,12 +170,12 @@ async function readPathsOf(
       const detail = `No item of the pool ${JSON.stringify(pool)} has these properties.`;
       throw invalid({ pointer: '#/where', detail });
     }
-    // The paths of items were parsed before they were stored.
+    // The paths of items were parsed when they were stored.
     return matching.map(({ path }) => path as LockPath);
   };
 }
 
-/** Each path once, and sorted, so that each page of the tables and their indexes changes once. */
+/** Without duplicates, and sorted, so that each page of the tables and their indexes is written once. */
 async function parsedPaths(texts: readonly string[]): Promise<readonly LockPath[]> {
   const parsed = await mapInSlices(texts, parseLockPath);
   const paths = new Set<LockPath>();

@@ -32,7 +32,7 @@ export const waitHeaders = z.object({
     }),
 });
 
-/** Runs a request with the wait that it prefers, if any. */
+/** Runs a request with the wait of its `Prefer` header, if it has one. */
 export async function waitWith(
   c: Context<Environment>,
   storage: Storage,
@@ -46,7 +46,7 @@ export async function waitWith(
   try {
     return await respond({ seconds, urgency: urgencyOf(c.req.header('priority')), gone, authenticate });
   } catch (error) {
-    // The client has disconnected, so a refusal would reach nobody. Other errors are logged.
+    // The client has disconnected, so nobody would see a refusal. Other errors are logged.
     if (gone.aborted && error instanceof Refusal) return clientIsGone;
     throw error;
   } finally {
@@ -70,13 +70,13 @@ export function lockBranchOf(c: Context<Environment>): BranchName | undefined {
   return text === undefined ? undefined : valid('Lock-Branch', parseBranchName(Buffer.from(text, 'latin1').toString()));
 }
 
-/** Preferences are separated by commas, which quoted strings may contain. */
+/** Separated by commas, which quoted strings may also contain. */
 const preferences = /(?<=^|,)(?:[^",]|"(?:[^"\\]|\\.)*")+/g;
 
 const isWait = /^[\t ]*wait[\t ]*(?:[=;]|$)/i;
 const waitSeconds = /^[\t ]*wait[\t ]*=[\t ]*(\d+)[\t ]*(?:;|$)/i;
 
-/** The preference `wait` (section 4.3), up to the longest wait. If there are several, the first one counts. */
+/** The preference `wait` (RFC 7240 section 4.3), at most the longest wait. The first one counts if repeated. */
 export function preferredWait(header: string | undefined): number | undefined {
   if (header === undefined || header.length > maxPreferLength) return undefined;
   const wait = header.match(preferences)?.find((preference) => isWait.test(preference));
@@ -84,7 +84,7 @@ export function preferredWait(header: string | undefined): number | undefined {
   return seconds === undefined ? undefined : Math.min(Number(seconds), maxWaitSeconds);
 }
 
-/** The urgency in the Priority header, a structured dictionary (RFC 9218 section 4.1); others are ignored. */
+/** The urgency in the Priority header, a structured dictionary (RFC 9218 section 4.1). Ignores other members. */
 export function urgencyOf(header: string | undefined): number {
   if (header === undefined || header.length > maxPriorityLength) return defaultUrgency;
   const [, urgency = defaultUrgency] = /^(?:[^"]*,)?[\t ]*u=([1-5])[\t ]*(?:[,;]|$)/.exec(header) ?? [];

@@ -78,7 +78,7 @@ export function addLockListRoute(api: Api, parts: ApiParts): void {
         const { seconds, gone, authenticate } = options;
         const client = { workspace, path, owner: bearerOf(c).owner };
         const outcome = await parts.locks.waitUntilFree({ ...client, ms: seconds * 1_000, gone });
-        // Too many clients wait already.
+        // Too many clients are already waiting.
         if (outcome === undefined) return list({ vary: 'Prefer' });
         if (outcome === 'gone') return clientIsGone;
         await authenticate();

@@ -9,7 +9,7 @@ import type { Waited } from '../locks/wait-terms.ts';
 
 type Acquisition = Waited<TakeDecision>;
 
-/** The lock, or why there is none. */
+/** Returns the lock, or throws the reason why it was not acquired. */
 export function acquiredLock(
   acquisition: Acquisition,
   branch: string | undefined,
@@ -17,7 +17,7 @@ export function acquiredLock(
   switch (acquisition.kind) {
     case 'granted': {
       const [lock] = acquisition.locks.map(toLock);
-      if (lock === undefined) throw new Error('The request was granted no lock.');
+      if (lock === undefined) throw new Error('The grant contains no lock.');
       return { lock, comparison: acquisition.comparison };
     }
     case 'blocked': {
@@ -62,7 +62,7 @@ export function outdatedRefusal(
   return new Refusal('outdated', `${text}${more}${age}`, { outdated: shown });
 }
 
-/** The lock with its new end, or why it has none. */
+/** Returns the lock with its new end, or throws the reason why it was not renewed. */
 export function renewedLock(path: string, renewal: RenewDecision): Lock {
   switch (renewal.kind) {
     case 'renewed':
@@ -81,7 +81,7 @@ export function renewedLock(path: string, renewal: RenewDecision): Lock {
 export const renewResponse = (workspace: string, path: string, renewal: RenewDecision): ApiResponse =>
   lockResponse(200, workspace, renewedLock(path, renewal));
 
-/** Why a lock was not released; undefined if it was. `scopes` are those of a token that asked to force it. */
+/** Why a lock was not released; undefined if it was. `scopes`: the token's, if it tried to force the release. */
 export function releaseRefusal(
   path: string,
   release: ReleaseDecision,
@@ -105,7 +105,7 @@ export function releaseRefusal(
 }
 
 const anotherLock = (lock: Lock): Refusal =>
-  new Refusal('lock-changed', `The lock on ${lock.path} is not the one that was meant: it is ${heldBy(lock)}.`, {
+  new Refusal('lock-changed', `The lock on ${lock.path} is not the one in the request: it is ${heldBy(lock)}.`, {
     lock,
     headers: { etag: entityTag(lock.id) },
   });
@@ -113,13 +113,13 @@ const anotherLock = (lock: Lock): Refusal =>
 const ofAnotherOwner = (lock: Lock, rule: string): Refusal =>
   new Refusal('lock-of-another-owner', `${lock.path} is ${heldBy(lock)}. ${rule}`, { lock });
 
-/** Most locks are released long before they expire. A client that slept until then would miss the release. */
+/** Most locks are released long before they expire. A client that sleeps until then would miss the release. */
 const maxRetryAfterSeconds = 5;
 
 export const retryAfterSeconds = (remainingSeconds: number): string =>
   String(Math.max(1, Math.min(remainingSeconds, maxRetryAfterSeconds)));
 
-/** What keeps the first of the paths from a request. */
+/** Why the first blocked path is not available. */
 export function obstacleText({ paths: [first], next }: Blocked): string {
   const lock = first?.lock;
   if (lock === undefined) {

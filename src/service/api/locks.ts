@@ -27,7 +27,7 @@ const conditionHeader = z.object({
     .openapi({
       pattern: `^(?:\\*|${tagPattern}(?:[ \\t]*,[ \\t]*${tagPattern})*)$`,
       description:
-        'The ETag of the lock, several of them, or * for any. Weak ones (W/) and other forms match no lock: 412.',
+        'The ETag of the lock, several ETags, or * for any lock. Weak ETags (W/) and invalid values match none: 412.',
       example: '"lock_1"',
     }),
 });
@@ -84,7 +84,7 @@ export function addLockRoutes(api: Api, parts: ApiParts): void {
   addWorkspaceOperation(api, parts, {
     operationId: 'releaseLock',
     summary: 'Release the lock on a path',
-    description: 'A release is never refused with 429, and does not count. Requests that release nothing have a limit.',
+    description: 'A release does not count towards the rate limit. Requests that release nothing do, and can get 429.',
     method: 'delete',
     path: '/v1/workspaces/{id}/locks/{path}',
     access: 'locks:write',
@@ -108,7 +108,7 @@ export function addLockRoutes(api: Api, parts: ApiParts): void {
     headers: conditionHeader,
     responses: { 204: { description: 'Released.' } },
     async handle({ c, workspace, query }) {
-      // Parsed from the raw path: the decoded one no longer shows which slashes were encoded.
+      // Parsed from the raw path, because the decoded path no longer shows which slashes were encoded.
       const path = valid('path', lockPathFromUrl(lastSegment(c.req.path)));
       const bearer = bearerOf(c);
       const forceRequested = query.force === 'true';

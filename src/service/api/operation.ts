@@ -43,11 +43,11 @@ interface Operation<Body, Query, More = unknown> {
   readonly summary: string;
   readonly description?: string;
   readonly method: 'get' | 'put' | 'post' | 'delete';
-  /** With parameters in braces, as in OpenAPI. */
+  /** Parameters are in braces, as in OpenAPI. */
   readonly path: `/${string}`;
   readonly access: Access;
   readonly charge?: 'never';
-  /** Begun together with the check of the token. */
+  /** Started while the token is being checked. */
   readonly meanwhile?: (c: Context<Environment>) => void;
   readonly params?: z.ZodObject;
   readonly query?: z.ZodType<Query> & z.ZodObject;
@@ -68,8 +68,8 @@ interface Call<Body, Query> {
 }
 
 /**
- * Adds an endpoint, with a required access rule. The schemas that validate it also describe it in the OpenAPI document.
- * Order of the checks: token, scope, body, query, handler.
+ * Adds an endpoint. The schemas that validate its requests also describe it in the OpenAPI document.
+ * The checks run in this order: token, scope, body, query. Then the handler runs.
  */
 export function addOperation<Body, Query>(api: Api, control: AccessControl, operation: Operation<Body, Query>): void {
   describe(api, operation);
@@ -88,7 +88,7 @@ export function addOperation<Body, Query>(api: Api, control: AccessControl, oper
   });
 }
 
-/** An operation on the workspace in its path. The response for one that the token may not see is 404. */
+/** An operation on the workspace in its path: 404 if the token may not see that workspace. */
 export function addWorkspaceOperation<Body, Query>(
   api: Api,
   control: AccessControl,
@@ -138,7 +138,7 @@ export const workspaceParameter = z.object({
     minLength: 1,
     maxLength: maxWorkspaceIdLength,
     pattern: workspaceIdPattern.source,
-    description: 'The id of the workspace. Invalid ids get 404, like workspaces that the token cannot see.',
+    description: 'The id of the workspace. Invalid ids get a 404, like workspaces that the token cannot see.',
     example: 'game',
   }),
 });
@@ -149,6 +149,6 @@ export const keyHeader = z.object({
     maxLength: maxKeyLength,
     pattern: keyPattern.source,
     description:
-      'Any visible ASCII characters, new for each request. A request sent again with the same key is carried out once. Keys belong to a token, and are separate in each workspace.',
+      'Any visible ASCII characters, new for each request. A request that is repeated with the same key takes effect once. Keys are separate for each token and workspace.',
   }),
 });

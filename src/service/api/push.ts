@@ -13,7 +13,7 @@ import { findPushTarget } from '../workspaces/workspaces.ts';
 import { type Api, type ApiParts, addOperation, jsonResponse, workspaceParameter } from './operation.ts';
 import { queuedResponse } from './syncs.ts';
 
-const eventSchema = z.looseObject({}).openapi('PushEvent', { description: 'As the forge sends it.' });
+const eventSchema = z.looseObject({}).openapi('PushEvent', { description: 'The event as the forge sends it.' });
 
 export function addPushRoute(api: Api, parts: ApiParts): void {
   const { storage, prepareSync, publicUrl, onError } = parts;
@@ -27,7 +27,7 @@ export function addPushRoute(api: Api, parts: ApiParts): void {
     path: '/v1/workspaces/{id}/push/{forge}',
     access: 'anyone',
     params: workspaceParameter.extend({
-      forge: z.enum(forges).openapi({ param: { name: 'forge', in: 'path' }, description: 'gitea also for Forgejo.' }),
+      forge: z.enum(forges).openapi({ param: { name: 'forge', in: 'path' }, description: 'gitea includes Forgejo.' }),
     }),
     ownBody: { 'application/json': { schema: eventSchema } },
     responses: {
@@ -36,7 +36,7 @@ export function addPushRoute(api: Api, parts: ApiParts): void {
     },
     async handle({ c }) {
       const { forge, workspace, event } = await receive(c.env.incoming, c.req.param(), storage);
-      // Events may arrive late, so the remote is asked before the branch is removed from the mirror.
+      // Events may arrive late, so the branch is removed from the mirror only after asking the remote.
       if (event.kind === 'deleted') prepareSync(workspace, event.branch).catch(onError);
       if (event.kind !== 'pushed') return emptyResponse(204);
       await requireFreeDisk(parts);
@@ -52,10 +52,10 @@ export function addPushRoute(api: Api, parts: ApiParts): void {
 /** GitHub sends at most 25 MB. */
 const maxEventBytes = 25 * 1_024 * 1_024;
 
-/** Nothing is signed with it. With it, a request for a workspace without a secret takes as long as any other. */
+/** Checked for workspaces without a secret, so that such requests take as long as any other. It signs nothing. */
 const noSecret = newWebhookSecret();
 
-/** Verifies and parses an event. All requests without a valid signature get the same response. */
+/** Verifies and parses an event. The response to all requests without a valid signature is the same. */
 async function receive(
   incoming: IncomingMessage,
   { id = '', forge: asked }: Readonly<Record<string, string>>,
@@ -69,7 +69,7 @@ async function receive(
   }
   const target = parseWorkspaceId(id).ok ? await findPushTarget(read, id) : undefined;
   const signature = checkSignature(forge, headers, target?.secret ?? noSecret);
-  // Only the beginning is kept: strangers send bodies too, and those of a forge are large.
+  // Keeps only the start: strangers send bodies, too, and the events of a forge are large.
   let head = Buffer.alloc(0);
   await forEachPiece(incoming, maxEventBytes, (piece) => {
     signature.update(piece);

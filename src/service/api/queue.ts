@@ -18,7 +18,7 @@ const queuedSchema = z
     since: lockSchema.shape.acquired_at,
     priority: z.enum(['high', 'normal', 'low']),
     kept_until: lockSchema.shape.expires_at.optional().openapi({
-      description: 'The path is free, and kept until then for the person who has asked.',
+      description: 'The path is free, and reserved until then for the person who asked.',
     }),
   })
   .openapi('QueuedRequest');
@@ -54,12 +54,12 @@ export function addQueueRoutes(api: Api, parts: ApiParts): void {
   addWorkspaceOperation(api, parts, {
     operationId: 'askForLock',
     summary: 'Ask for a lock that someone else holds',
-    description: `For people: sends the event lock.requested, and keeps a place in line without a client that waits. When its turn comes, the path is reserved for the owner of the token for ${pathKeptMinutes} minutes, but not locked. A repeated request replaces the note. A request expires after 7 days.`,
+    description: `For people: sends the event lock.requested, and keeps a place in line without a waiting client. When its turn comes, the path is reserved for the owner of the token for ${pathKeptMinutes} minutes, but not locked. A repeated request replaces the note. A request expires after 7 days.`,
     method: 'post',
     path,
     access: 'locks:write',
     body: askSchema,
-    responses: { 201: jsonResponse('Waits in line.', queuedSchema) },
+    responses: { 201: jsonResponse('The request waits in line.', queuedSchema) },
     async handle({ c, workspace, body }) {
       await requireFreeDisk(parts);
       return jsonApiResponse(201, await locks.askFor({ ...body, workspace: workspace.id, bearer: bearerOf(c) }));

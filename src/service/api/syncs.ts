@@ -77,6 +77,6 @@ export const queuedResponse = (workspace: string, sync: Sync, origin: string | u
     location: `/v1/workspaces/${workspace}/syncs/${sync.sync_id}`,
   });
 
-/** Does not use the Host of the request: behind a proxy, it may be another host, and the scheme is unknown. */
+/** Ignores the Host of the request: a proxy may have changed it, and the scheme is unknown. */
 const withCloneUrl = (workspace: string, sync: Sync, origin: string | undefined) =>
   origin === undefined ? sync : { ...sync, clone_url: `${origin}/v1/workspaces/${workspace}/git` };

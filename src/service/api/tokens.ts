@@ -21,7 +21,7 @@ const requestSchema = z
   .object({
     grant_type: z.literal(grantType),
     subject_token: z.string().openapi({
-      description: 'A JWT with the origin of this service as its audience, not exchanged before.',
+      description: 'A JWT whose audience is the origin of this service, and that was not exchanged before.',
       maxLength: maxIdentityLength,
     }),
     subject_token_type: z.enum(identityTypes),
@@ -59,12 +59,12 @@ const ownTokenSchema = z
     workspaces: z
       .array(z.string())
       .nullable()
-      .openapi({ description: 'The workspaces that it is limited to; null for all.' }),
+      .openapi({ description: 'The workspaces that the token is limited to; null for all.' }),
   })
   .openapi('Token');
 
 export function addTokenRoutes(api: Api, parts: ApiParts): void {
-  // So that a client recognizes its own locks.
+  // Lets a client recognize its own locks.
   addOperation(api, parts, {
     operationId: 'getToken',
     summary: 'Get the owner and the scopes of the token of this request',
@@ -78,7 +78,7 @@ export function addTokenRoutes(api: Api, parts: ApiParts): void {
     },
   });
 
-  // Token exchange of RFC 8693. Its errors are those of OAuth, not problem details.
+  // Token exchange (RFC 8693), with the errors of OAuth instead of problem details.
   addOperation(api, parts, {
     operationId: 'exchangeToken',
     summary: 'Exchange the identity of a job for a token (RFC 8693)',
@@ -93,7 +93,7 @@ export function addTokenRoutes(api: Api, parts: ApiParts): void {
       400: jsonResponse('Refused (RFC 6749, section 5.2).', errorSchema),
       429: jsonResponse('Too many exchanges.', errorSchema),
       503: {
-        description: 'The keys of the issuer cannot be fetched, or the database does not answer.',
+        description: 'The keys of the issuer cannot be fetched, or the database does not respond.',
         content: { 'application/json': { schema: errorSchema }, [problemMediaType]: { schema: problemSchema } },
       },
     },
@@ -155,7 +155,7 @@ function retryLater(status: 429 | 503, reason: string, retryAfterSeconds: number
   return jsonApiResponse(status, { error: 'temporarily_unavailable', error_description }, headers);
 }
 
-/** Large enough that a JWT that is too long gets its own error. */
+/** Large enough for an overlong JWT to get its own error. */
 const maxFormBytes = 8 * maxIdentityLength;
 
 async function readForm(c: Context<Environment>): Promise<Readonly<Record<string, string>> | string> {

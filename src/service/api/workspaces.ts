@@ -23,7 +23,7 @@ const poolParameter = workspaceParameter.extend({
   name: z.string().openapi({
     param: { name: 'name', in: 'path' },
     pattern: workspaceIdPattern.source,
-    description: 'The name of the pool. Invalid names get 404, like unknown ones.',
+    description: 'The name of the pool. The response for an invalid name is 404, as for an unknown one.',
     example: 'unity-pro',
   }),
 });

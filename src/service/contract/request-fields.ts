@@ -13,7 +13,7 @@ import {
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import { lockTypes } from '../../interface/resources.ts';
 
-/** Uses one of our parsers in a schema. Its reason becomes the error message. */
+/** Uses a parser of the service in a schema. Its reason becomes the error message. */
 export const parsedBy =
   <Given, Output>(parse: (given: Given) => Parsed<Output>) =>
   (given: Given, context: z.RefinementCtx): Output => {
@@ -23,7 +23,7 @@ export const parsedBy =
     return z.NEVER;
   };
 
-/** JSON Schema counts characters. A text never has more characters than bytes, so the limit in bytes is valid here. */
+/** JSON Schema counts characters. A text never has more characters than bytes, so the byte limit is valid for both. */
 export const describedLockPath = {
   type: 'string',
   minLength: 1,
@@ -46,7 +46,7 @@ export const describedBranch = {
 
 export const branchField = z.string().transform(parsedBy(parseBranchName)).openapi(describedBranch);
 
-/** A message from one person to others, in one line; an empty one counts as none. */
+/** A one-line message from one person to others. An empty message counts as none. */
 export const noteField = z
   .string()
   .transform(parsedBy(parseNote))

@@ -33,7 +33,7 @@ interface RefusalExtras extends Pick<Problem, 'errors' | 'lock' | 'locks' | 'blo
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Ends a request with a problem. Thrown in a transaction, it rolls back what the request changed. */
+/** Ends a request with a problem. If thrown in a transaction, it rolls back the changes of the request. */
 export class Refusal extends Error {
   readonly problem: ProblemName;
   readonly extras: RefusalExtras;
@@ -88,7 +88,7 @@ export function toProblemResponse(
   };
 }
 
-/** Headers of every response, unless it has others. */
+/** Headers of every response that does not set them itself. */
 export const commonHeaders = (requestId: string) => ({
   'cache-control': 'no-store',
   'x-content-type-options': 'nosniff',
@@ -108,7 +108,7 @@ export const maxErrors = 20;
 
 /** Parses a part of a request with its schema, or rejects the request with an error for each invalid field. */
 export function parseRequestPart<Output>(schema: z.ZodType<Output> | undefined, part: unknown): Output {
-  // Without a schema, the operation has no such part, as the type of its handler says.
+  // Without a schema, the operation has no such part, and its handler expects undefined.
   if (schema === undefined) return undefined as Output;
   const parsed = schema.safeParse(part, { reportInput: true });
   if (parsed.success) return parsed.data;
@@ -122,7 +122,7 @@ export function parseRequestPart<Output>(schema: z.ZodType<Output> | undefined, 
   throw invalid(first, ...more.slice(0, maxErrors - 1));
 }
 
-/** Undefined if the text is not JSON, or not as the schema says. */
+/** Undefined if the text is not JSON, or does not match the schema. */
 export function parseJson<T>(schema: z.ZodType<T>, text: string): T | undefined {
   try {
     return schema.safeParse(JSON.parse(text)).data;

@@ -31,7 +31,7 @@ export type Workspace = Resource<typeof workspaceSchema>;
 export const branchSchema = z
   .object({
     name: z.string().openapi({ example: 'main' }),
-    head: commit.openapi({ description: 'The commit that the remote has.' }),
+    head: commit.openapi({ description: 'The head of the branch on the remote.' }),
     synced_head: commit.nullable().openapi({ description: 'The commit of the last sync.' }),
     synced_at: timestamp.nullable(),
     default: z.boolean(),
@@ -40,7 +40,7 @@ export const branchSchema = z
 
 /** An LFS object that a sync could not fetch. The next sync retries it. */
 const missingObjectSchema = z.object({
-  path: z.string().openapi({ description: 'A file with this content.' }),
+  path: z.string().openapi({ description: 'The path of a file with this content.' }),
   oid: z.string(),
   size: count,
   detail: z.string(),
@@ -55,7 +55,7 @@ export const syncSchema = z
     branch: z.string(),
     estimated_objects: count.openapi({
       description:
-        'Number of objects to expect, from the last sync of the branch, or for a new branch from the remote; 0 if it is up to date. Exact once the commits are fetched, including LFS objects, also those that an earlier sync lacked.',
+        'Number of objects to expect, from the last sync of the branch, or for a new branch from the remote; 0 if it is up to date. Exact once the commits are fetched; it then includes LFS objects, even those that an earlier sync missed.',
     }),
     received_objects: count.openapi({ description: 'Git objects and LFS objects.' }),
     received_bytes: count.openapi({ description: 'Received bytes of LFS objects.' }),
@@ -65,7 +65,7 @@ export const syncSchema = z
     missing_objects: count.openapi({
       description: 'LFS objects that could not be fetched. They do not fail the sync, and the next sync retries them.',
     }),
-    missing: z.array(missingObjectSchema).max(maxNamedMissing).openapi({ description: 'The first of them.' }),
+    missing: z.array(missingObjectSchema).max(maxNamedMissing).openapi({ description: 'The first missing objects.' }),
     head: commit.nullable().openapi({ description: 'The commit that was fetched.' }),
     error: z.string().nullable(),
     created_at: timestamp,
@@ -121,7 +121,7 @@ export const asOfField = timestamp.nullable().optional().openapi({
 
 export const acquiredLockSchema = lockSchema.extend({
   outdated: outdatedSchema.nullable().optional().openapi({
-    description: 'A version of the file that the branch lacks, or null. Absent if the workspace compares no locks.',
+    description: 'A newer version of the file that the branch lacks, or null. Absent if comparison is off.',
   }),
   as_of: asOfField,
 });
@@ -129,7 +129,7 @@ export const acquiredLockSchema = lockSchema.extend({
 export const poolItemSchema = z.object({
   path: z.string().openapi({ description: 'A lock path, which is locked like any other.', example: 'seats/1' }),
   properties: z.record(z.string(), z.string()).openapi({
-    description: 'Without the values of secret properties, unless the token owns the lock on the path.',
+    description: 'Omits the values of secret properties, unless the token owns the lock on the path.',
     example: { host: 'b1' },
   }),
   secret: z.array(z.string()).openapi({ description: 'The names of the secret properties.' }),
@@ -159,7 +159,7 @@ export const hookSchema = z
 
 export type Hook = Resource<typeof hookSchema>;
 
-/** A lock that a lease was granted, and holds no more. */
+/** A lock that the lease was granted and no longer holds. */
 export const lostLockSchema = z
   .object({
     id: lockSchema.shape.id,
@@ -189,7 +189,7 @@ export const problemSchema = z
       .union([outdatedSchema, z.array(outdatedSchema)])
       .optional()
       .openapi({
-        description: 'For a lock, the newer version; for a lease, all of them.',
+        description: 'For a lock, the newer version of its file; for a lease, all newer versions.',
       }),
     queue: queueSchema
       .optional()

@@ -24,7 +24,7 @@ export function createDashboard(parts: ApiParts): App {
   addAssets(app);
   addSignInPages(site);
   addWorkspacesPage(site);
-  // Its path would be a token of the next pages.
+  // Before the pages of a token, whose route would match /tokens/new.
   addNewTokenPages(site);
   addTokenPages(site);
   addSyncsPage(site);

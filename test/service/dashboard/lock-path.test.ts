@@ -170,7 +170,7 @@ test('a lock of another owner cannot be extended, and neither can one that repla
   for (const { secret } of [await service.token({ name: 'other' }), admin]) {
     const second = await takeLock(service, workspace, secret, path);
     const { status, text } = await extend(admin, first, '9h');
-    expect([status, text]).toEqual([412, expect.stringContaining('is not the one that was meant')]);
+    expect([status, text]).toEqual([412, expect.stringContaining('is not the one in the request')]);
     const isOwn = secret === admin.secret;
     expect((await extend(admin, second, '9h')).status).toBe(isOwn ? 303 : 403);
     expect((await lastsOf(second)) < 2 * 3_600).toBe(!isOwn);

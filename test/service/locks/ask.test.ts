@@ -217,8 +217,8 @@ describe.each(databaseKinds)('people who ask for a lock, on $name', (kind) => {
   });
 
   test('get the reason if there is nothing to ask for', async () => {
-    await expect(ask(ada)).rejects.toThrow('You hold the lock');
-    await expect(ask({ ...bo, run: { origin: null, tokenId: 'tok_run' } })).rejects.toThrow('The token of a job');
+    await expect(ask(ada)).rejects.toThrow('You already hold the lock');
+    await expect(ask({ ...bo, run: { origin: null, tokenId: 'tok_run' } })).rejects.toThrow('Jobs cannot ask');
     await free();
     await expect(ask(bo)).rejects.toThrow('is free');
     expect(await queue()).toEqual([]);

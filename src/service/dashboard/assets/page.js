@@ -1,11 +1,11 @@
 import { fullTime, relativeTime, zonedTime } from './time.js';
 
-/** The script of all pages. Without it, they show times in UTC, and change when they are loaded again. */
+/** The script of all pages. Without it, pages show times in UTC, and update only when they are reloaded. */
 
-/** Offset of this computer's clock, which may be wrong, from the time that the page contains. */
+/** The clock of this computer may be wrong: its offset from the time in the page. */
 const ahead = Date.now() - Number(document.documentElement.dataset['now'] ?? Date.now());
 
-/** Shows relative times, and exact ones (data-point). @param {Document} page */
+/** Updates relative times, and exact ones (data-point). @param {Document} page */
 function updateTimes(page) {
   const now = Date.now() - ahead;
   for (const time of page.querySelectorAll('time')) {
@@ -27,25 +27,25 @@ for (const button of document.querySelectorAll('button[data-notifies]')) {
   });
 }
 
-/** Live pages are loaded again after this pause, and their changed parts replaced. */
+/** Live pages are fetched again after this pause, and their changed parts replaced. */
 const pauseMs = 3_000;
-/** Hidden pages still notify. */
+/** Hidden pages are fetched, too, because they can notify. */
 const hiddenPauseMs = 30_000;
-/** Limits the load by a slow service. */
+/** Limits the load on a slow service: the pause is at least this multiple of the time that a fetch takes. */
 const pausePerLoad = 4;
 const maxPauseMs = 60_000;
 
 let endPause = () => {};
 document.addEventListener('visibilitychange', () => endPause());
 
-/** Ends early when the page is shown or hidden. @param {number} ms @returns {Promise<void>} */
+/** Ends early if the page is shown or hidden. @param {number} ms @returns {Promise<void>} */
 const pause = (ms) =>
   new Promise((resolve) => {
     endPause = resolve;
     setTimeout(resolve, ms);
   });
 
-/** Parsed by the browser, without running scripts. @returns {Promise<XMLHttpRequest>} */
+/** Parsed by the browser, which does not run its scripts. @returns {Promise<XMLHttpRequest>} */
 const load = () =>
   new Promise((resolve) => {
     const request = new XMLHttpRequest();
@@ -64,7 +64,7 @@ async function follow(live) {
     const began = performance.now();
     const { status, responseURL, responseXML } = await load();
     tookMs = performance.now() - began;
-    // Pages of a gateway lack this attribute.
+    // Error pages of a gateway lack this attribute.
     const isOurs = responseXML?.documentElement.hasAttribute('data-now') ?? false;
     const isSignedOut = responseURL !== '' && new URL(responseURL).pathname === '/sign-in';
     if (isSignedOut || (isOurs && (status === 403 || status === 404))) {
@@ -93,7 +93,7 @@ function showLive(live) {
   live.replaceChildren(state);
 }
 
-/** What the viewer should know, even in another window. @param {Document} page */
+/** Texts to notify the viewer of, even in another window. @param {Document} page */
 const noticesOf = (page) =>
   [...page.querySelectorAll('[data-notice]')].map((each) => each.getAttribute('data-notice') ?? '');
 
@@ -104,7 +104,7 @@ function showParts(loaded) {
     if (!noticed.has(text) && 'Notification' in window && Notification.permission === 'granted')
       new Notification(text, { tag: text });
   }
-  // Only what differs at the same time is replaced.
+  // Only parts that differ when both pages show the same time are replaced.
   updateTimes(document);
   updateTimes(loaded);
   for (const part of document.querySelectorAll('[data-part]')) {

@@ -1,4 +1,4 @@
-/** Times on pages. Does not use the DOM, because the service formats them first, and the page keeps them up to date. */
+/** Formats times on pages. Does not use the DOM: the service formats them first, and the page keeps them up to date. */
 
 /** Name and length in seconds of each unit, and the duration from which it is used. @type {readonly (readonly [string, number, number])[]} */
 const units = [

@@ -3,18 +3,18 @@ import type { Markup } from './markup.ts';
 
 interface PostForm {
   readonly action: string;
-  /** What people entered, or the defaults. */
+  /** Values that a person entered, or the defaults. */
   readonly values?: URLSearchParams;
   readonly hidden?: Readonly<Record<string, string>>;
   readonly fields?: readonly FormField[];
   readonly errors?: FieldErrors;
   readonly button: string;
   readonly kind?: 'danger' | 'plain' | 'primary';
-  /** Links and buttons next to the button. */
+  /** Links and buttons next to the submit button. */
   readonly more?: Markup | string;
 }
 
-/** A form that changes something. */
+/** A form that changes data. */
 export function postForm({ action, values, hidden = {}, fields = [], errors = {}, button, ...rest }: PostForm): Markup {
   const { kind = 'primary', more = '' } = rest;
   return html`<form method="post" action="${action}" class="narrow">
@@ -31,7 +31,7 @@ interface FilterForm {
   readonly isFiltered: boolean;
 }
 
-/** A form that selects the rows of a list. */
+/** A form that filters a list. */
 export const filterForm = ({ action, values, fields, isFiltered }: FilterForm): Markup =>
   html`<form method="get" action="${action}" class="row filters" role="search">
     ${fields.map((field) => field(new URLSearchParams(values), {}))}
@@ -42,7 +42,7 @@ export const filterForm = ({ action, values, fields, isFiltered }: FilterForm): 
 /** Renders an input, or a group of inputs, with its value and its error. */
 export type FormField = (values: URLSearchParams, errors: FieldErrors) => Markup;
 
-/** By the name of the field. */
+/** Errors by the name of the field. */
 export type FieldErrors = Readonly<Record<string, string | undefined>>;
 
 interface InputOptions {
@@ -66,7 +66,7 @@ export const textInput =
     </div>`;
   };
 
-/** If the choice is wrong, the first box is marked as invalid. */
+/** If the choice is invalid, the first box is marked. */
 export const checkboxes =
   (
     name: string,

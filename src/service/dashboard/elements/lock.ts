@@ -57,7 +57,7 @@ export function lockLinks(bearer: Bearer, row: LockRow): Markup {
 export const actionLink = (text: string, path: string, href: string): Markup =>
   html`<a href="${href}" aria-label="${text} ${safeText(path)}">${text}</a>`;
 
-/** A lock from its beginning to its end. Without a workspace, all are on one path, and the column is omitted. */
+/** A lock from its start to its end. Without a workspace, all rows are about one path, and that column is omitted. */
 export const periodRow = (period: RecordedLockPeriod, now: number, workspace?: string): Row => [
   ['Taken', time(period.acquired_at, now)],
   workspace === undefined ? '' : ['Path', pathLink(workspace, period.path), 'head'],
@@ -86,7 +86,7 @@ export const durationField = (title: string): FormField =>
 export const noteField = (readers: string): FormField =>
   textInput('note', 'Note', { hint: `${readers} One line of up to ${maxNoteLength} characters; may be empty.` });
 
-/** Link to those who wait for the lock on a path; empty if nobody does. The holder is notified of it. */
+/** Link to the clients that wait for the lock on a path; empty if none do. The page notifies the holder. */
 export const waitingLink = (workspace: string, path: string, count: number, isOwn: boolean): Markup | string =>
   count === 0
     ? ''
@@ -97,7 +97,7 @@ export function pathLink(workspace: string, path: string): Markup {
   return html`<a class="path" href="${urls.path(workspace, path)}"><bdi>${safeText(folder)}</bdi><bdi class="name">${safeText(path.slice(folder.length))}</bdi></a>`;
 }
 
-/** Links only to web pages: clients choose the URL. */
+/** Links only to http and https URLs, because clients choose the URL. */
 export function runLink(origin: string | null): Markup {
   if (origin === null) return faint('by hand');
   if (!/^https?:\/\//.test(origin) || !URL.canParse(origin)) return faint('unknown');

@@ -23,11 +23,11 @@ export const empty = (what: string, next: Markup | string): Markup =>
 export const pointInTime = (timestamp: Timestamp): Markup =>
   html`<time datetime="${timestamp}" data-point>${fullTime(timestamp)}</time>`;
 
-/** The time of the page. Where scripts run, the page is loaded again and again, and shows whether that works. */
+/** The time of the page. With scripts, it also shows whether the page still updates. */
 export const liveState = (now: number, more: Markup | string = ''): Markup =>
   html`<p class="live">${more} <span class="faint" id="live" role="status">As of ${pointInTime(asTimestamp(now))}. <a href="">Refresh</a></span></p>`;
 
-/** For pages with something that the viewer should know, even in another window. */
+/** For pages with notices for the viewer, even in another window. */
 export const notifyButton = html`<button type="button" data-notifies hidden>Notify me</button>`;
 
 /** A relative time, with the full time on hover. The page keeps it up to date. */
@@ -37,13 +37,13 @@ export const time = (timestamp: Timestamp, now: number): Markup =>
 /** A path, branch or id, in a monospaced font for exact comparison. */
 export const literal = (text: string): Markup => html`<code><bdi>${safeText(text)}</bdi></code>`;
 
-/** Like safeText(), but keeps line ends. */
+/** Like safeText(), but keeps line breaks. */
 export const safeLines = (text: string): string => text.split(/\r?\n/).map(safeText).join('\n');
 
 /** A cell below its heading, with CSS classes for both. The kind `head` names the row. */
 type Cell = readonly [heading: string, content: Markup | string, kind?: string];
 
-/** Empty texts stand for columns that are omitted. */
+/** An empty string stands for an omitted column. */
 export type Row = readonly (Cell | '')[];
 
 /** A table with at least one row. On narrow screens, its rows are cards. */
@@ -64,7 +64,7 @@ export function urlWith(path: string, query: Readonly<Record<string, string | un
 
 export const link = (href: string, text: string): Markup => html`<a href="${href}">${text}</a>`;
 
-/** Links between the pages of a list. Undefined URLs are those of the first and after the last page. */
+/** Links between the pages of a list. An undefined URL omits its link: on the first page, or on the last one. */
 export const pageLinks = (first: string | undefined, next: string | undefined): Markup | string =>
   first === undefined && next === undefined
     ? ''

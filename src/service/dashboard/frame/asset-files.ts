@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 
 const folder = new URL('../assets/', import.meta.url);
 
-/** The texts of the files by their names. The built command has a module with the texts in place of this one. */
+/** The contents of the asset files, by name. The built command replaces this module by one that contains the texts. */
 export const assetFiles: Readonly<Record<string, string>> = Object.fromEntries(
   readdirSync(folder)
     .filter((name) => name !== 'tsconfig.json')

@@ -14,7 +14,7 @@ const assets: ReadonlyMap<string, Buffer<ArrayBuffer>> = new Map(
   Object.entries(assetFiles).map(([name, text]) => [name, Buffer.from(text)]),
 );
 
-/** Changes when any asset changes, so that browsers may cache assets forever, and assets may import each other. */
+/** A hash of all assets, so that browsers can cache them forever, and assets can import each other. */
 const version = [...assets]
   .reduce((hash, [name, body]) => hash.update(`${name} ${body.length} `).update(body), createHash('sha256'))
   .digest('hex')

@@ -4,10 +4,10 @@ import { Refusal } from '../../contract/response.ts';
 import { isForm, readText } from '../../http/body.ts';
 import type { FieldErrors } from '../elements/fields.ts';
 
-/** Far more than people type. For larger input, use the command line or the API. */
+/** Far more than people type. The command line and the API accept larger input. */
 export const maxFormBytes = 64 * 1024;
 
-/** Reading takes time, so the caller must first check the origin of the form and the rate limit of the client. */
+/** Reading takes time, so callers must first check the origin of the form and the rate limit of the client. */
 export async function readForm(incoming: IncomingMessage): Promise<URLSearchParams> {
   if (!isForm(incoming.headers['content-type'] ?? '')) {
     throw new Refusal('unsupported-media-type', 'Send forms as application/x-www-form-urlencoded.');
@@ -21,7 +21,7 @@ type ValuesOf<Fields> = {
   readonly [field in keyof Fields]: Fields[field] extends Parsed<infer Value> ? Value : never;
 };
 
-/** The values of all fields, or the errors of all invalid ones. */
+/** The values of all fields, or the errors of the invalid ones. */
 export function allValues<Fields extends Readonly<Record<string, Parsed<unknown>>>>(
   fields: Fields,
 ): { readonly ok: true; readonly value: ValuesOf<Fields> } | { readonly ok: false; readonly errors: FieldErrors } {

@@ -21,7 +21,7 @@ export interface View {
   readonly title: string;
   /** Shown next to the heading. */
   readonly actions?: Markup | string;
-  /** The result of an action; by default the one in the URL. */
+  /** The result of an action. Default: the notice in the URL. */
   readonly notice?: Markup | string | undefined;
   readonly main: Markup;
   readonly status?: number;
@@ -30,7 +30,7 @@ export interface View {
 /** Error page: the message, and the request id to find it in the log. */
 export async function sendErrorPage(c: Context<Environment>, refusal: Refusal): Promise<Response> {
   const { status, title } = problems[refusal.problem];
-  // Both are unset if the error came before the session was found.
+  // Both are unset if the error occurred before the session was found.
   const session: ContextVariableMap['session'] | undefined = c.get('session');
   const bearer: Bearer | undefined = c.get('bearer');
   const call = session === undefined || bearer === undefined ? undefined : { c, bearer, now: session.now };
@@ -83,7 +83,7 @@ interface Entry {
   readonly text: string;
   readonly path: string;
   readonly needs?: Scope;
-  /** Other paths whose pages belong to it. */
+  /** Other paths that belong to this entry. */
   readonly also?: readonly string[];
 }
 
@@ -133,7 +133,7 @@ const signOutForm = ({ name }: Bearer): Markup =>
     <span>Signed in as ${userText(name)}</span><button>Sign out</button>
   </form>`;
 
-/** Pages load everything from this origin, have no inline scripts or styles, and never turn text into markup. */
+/** Pages load everything from this origin, contain no inline scripts or styles, and never turn text into markup. */
 const contentSecurityPolicy = [
   "default-src 'none'",
   "base-uri 'none'",
@@ -152,12 +152,12 @@ const pageHeaders = {
   'content-security-policy': contentSecurityPolicy,
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
-  // With `no-referrer`, browsers would send forms with the Origin "null". Other sites get no referrer.
+  // With `no-referrer`, browsers would send forms with the Origin "null". Other sites receive no referrer.
   'referrer-policy': 'same-origin',
   'x-content-type-options': 'nosniff',
 } as const;
 
-/** Response to a form: the browser continues with GET, so that a reload does not send the form again. */
+/** Response to a form: the browser continues with GET, so that a reload does not submit the form again. */
 export const seeOther = (location: string, headers: Readonly<Record<string, string>> = {}): ApiResponse => ({
   status: 303,
   headers: { ...headers, location },

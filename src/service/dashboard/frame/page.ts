@@ -35,7 +35,7 @@ interface Continuation {
 
 type Show<Call> = (call: Call) => Promise<PageResult>;
 
-/** Adds a page for sessions whose token has the scope. Parameters of a path are written as `:name`. */
+/** Adds a page for sessions whose token has the scope. Path parameters are written as `:name`. */
 export function addPage(site: Site, path: string, needed: Needed, show: Show<PageCall>): void {
   site.app.get(path, requireSession(site, needed), async (c) => {
     const call = callOf(c);
@@ -43,11 +43,11 @@ export function addPage(site: Site, path: string, needed: Needed, show: Show<Pag
   });
 }
 
-/** Adds a page about a workspace that the token may see. The path continues the URL of the workspace. */
+/** Adds a page about a workspace that the token may see. The path is relative to the URL of the workspace. */
 export const addWorkspacePage = (site: Site, path: string, needed: Needed, show: Show<WorkspaceCall>): void =>
   addPage(site, inWorkspace(path), needed, async (call) => show(await withWorkspace(site, call)));
 
-/** Adds the action of a form, which must come from a page of this service. Headers are checked first. */
+/** Adds the action of a form, which must come from a page of this service. Its headers are checked first. */
 export function addAction(site: Site, path: string, needed: Needed, act: Show<PageCall & Sent>): void {
   site.app.post(path, requireSameSite, requireSession(site, needed), async (c) => {
     const call = { ...callOf(c), form: await readForm(c.env.incoming) };
@@ -85,7 +85,7 @@ async function respond(call: PageCall, result: PageResult): Promise<Response> {
   return send(call.c, seeOther(location, cookie === undefined ? {} : { 'set-cookie': cookie }));
 }
 
-/** Results of actions, shown by the page that the browser continues with: its title is the path of a lock. */
+/** Results of actions, by the name in the URL that the browser continues with. `path` is the title of that page. */
 const notices = {
   'signed-out': () => 'You have signed out.',
   'session-ended': () => 'Your session has ended, so nothing was changed. Sign in again.',

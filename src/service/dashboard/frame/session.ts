@@ -9,12 +9,12 @@ import { seeOther, wantsPage } from './layout.ts';
 
 declare module 'hono' {
   interface ContextVariableMap {
-    /** Set by requireSession(): the secret in the cookie, and the time of the database in milliseconds. */
+    /** Set by requireSession(): the secret from the cookie, and the time of the database in milliseconds. */
     session: { readonly secret: string; readonly now: number };
   }
 }
 
-/** Counterpart of requireAccess() for pages: the same scopes and the same rate limit. */
+/** Like requireAccess(), for pages: the same scopes and the same rate limit. */
 export function requireSession(
   control: AccessControl,
   access: Exclude<Access, 'anyone'>,
@@ -35,7 +35,7 @@ function withoutSession(c: Context<Environment>): ApiResponse {
   return seeOther(to === '/' ? '/sign-in' : `/sign-in?to=${encodeURIComponent(to)}`);
 }
 
-/** Rejects forms that another site made the browser send. Use it first, because checking a header is cheap. */
+/** Rejects forms that another site made the browser send. Runs first, because checking a header is cheap. */
 export const requireSameSite: MiddlewareHandler<Environment> = (c, next) => {
   if (isSameOrigin(c.env.incoming)) return next();
   throw new Refusal(
@@ -45,9 +45,9 @@ export const requireSameSite: MiddlewareHandler<Environment> = (c, next) => {
 };
 
 /**
- * Browsers send the origin of a form, and pages cannot forge it. `Sec-Fetch-Site` is the result of the browser's own
- * comparison. It is missing on plain http to other hosts than loopback. There, `Origin` is compared with `Host`; under
- * https a proxy may have changed `Host`.
+ * Browsers send the origin of a form, and pages cannot forge it. `Sec-Fetch-Site` has the browser's own comparison. It
+ * is missing on plain http, except to loopback. Only then is `Origin` compared with `Host`, because a proxy for https
+ * may change `Host`.
  */
 function isSameOrigin({ headers, headersDistinct }: IncomingMessage): boolean {
   const { origin } = headers;

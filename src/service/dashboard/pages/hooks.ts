@@ -16,7 +16,7 @@ import {
 } from '../elements/markup.ts';
 import { addWorkspacePage, type Site } from '../frame/page.ts';
 
-/** Webhooks are registered and removed over the API and the command; the page shows how they do. */
+/** Shows the state of webhooks. They are registered and removed with the API or the command. */
 export function addHooksPage(site: Site): void {
   addWorkspacePage(site, '/hooks', 'hooks:write', async ({ workspace, now }) => {
     const hooks = await listHooks(site.storage.read, workspace.id);
@@ -28,7 +28,7 @@ export function addHooksPage(site: Site): void {
 
 const noHooks = empty(
   'This workspace has no webhooks yet.',
-  html`A webhook notifies a build server or a program of yours when a sync ends or a lock changes hands. A workflow registers one with
+  html`A webhook notifies a build server or one of your programs when a sync ends or a lock changes hands. A workflow registers one with
     <code>operation: register-hook</code>.`,
 );
 
@@ -49,10 +49,10 @@ function hookState({ active, failing_since: since, dropped_events: dropped }: Ho
   const lost =
     dropped === 0
       ? ''
-      : html`<p class="hint">${formatNumber(dropped)} dropped: too many waited, or one change caused too many.</p>`;
+      : html`<p class="hint">${formatNumber(dropped)} dropped: too many were waiting, or one change caused too many.</p>`;
   if (!active) {
     return html`<span class="state gone">ended by the receiver</span>
-      <p class="hint">It responded with 410 (Gone). Register it again when it wants deliveries.</p>${lost}`;
+      <p class="hint">It responded with 410 (Gone). Register it again to resume deliveries.</p>${lost}`;
   }
   return since === null
     ? html`<span class="state active">active</span>${lost}`

@@ -36,7 +36,7 @@ export function addLockHistoryPages(site: Site): void {
     const { periods, next } = await readLockHistory(storage.read, query);
     const rows = periods.map((period) => periodRow(period, call.now, id));
     const main = html`${historyFilter(id, filter)}
-      ${rows.length === 0 ? empty('There are no such entries.', 'Locks that are taken, released or expire appear here.') : htmlTable(rows)}
+      ${rows.length === 0 ? empty('No entries found.', 'Locks that are taken, released or expire appear here.') : htmlTable(rows)}
       ${pageLinks(
         after === '' ? undefined : urls.history(id, filter),
         next && urls.history(id, { ...filter, after: cursorOf(next) }),
@@ -61,7 +61,7 @@ export function addLockHistoryPages(site: Site): void {
 
 const cursorOf = ({ endedAt, fence }: HistoryPosition): string => `${endedAt}.${fence}`;
 
-/** The position after which a page begins, or a day: the page then begins with what ended before it, in UTC. */
+/** The cursor of the previous page, or a day: the page then starts with locks that ended before that UTC day. */
 function parsePosition(text: string): Parsed<HistoryPosition> {
   const [, endedAt, fence] = /^(\d{1,15})\.(\d{1,15})$/.exec(text) ?? [];
   if (fence !== undefined) return accepted({ endedAt: Number(endedAt), fence: Number(fence) });
@@ -74,7 +74,7 @@ const csvColumns = [
   ...(['path', 'owner', 'acquired_at', 'ended_at', 'kind', 'ended_by', 'origin', 'note', 'lock_id'] as const),
 ];
 
-/** Limits the size of a file, which is sent at once. */
+/** Limits the size of a file, which is built in memory. */
 const maxRows = 10_000;
 
 /** Starts with a byte order mark, so that Excel recognizes UTF-8. */
@@ -92,9 +92,9 @@ async function historyFile(storage: Site['storage'], query: Omit<HistoryQuery, '
   }
 }
 
-/** `after` is the end of the previous page. */
+/** `after` is the cursor of the previous page. */
 function queryFor(workspace: string, filter: Filter & { readonly after?: string }): Omit<HistoryQuery, 'limit'> {
-  // Forms also send empty fields.
+  // Forms also submit empty fields.
   const given = Object.fromEntries(Object.entries(filter).filter(([, text]) => text !== ''));
   const { path, before, after = before } = parseRequestPart(filterSchema, given);
   return { workspace, path, before: after };

@@ -45,7 +45,7 @@ export function addLockPathPages(site: Site): void {
     pathView(site, call, valid('path', lockPathFromUrl(lastSegment(call.c.req.path)))),
   );
 
-  /** Adds the action of a form. If it is refused, the page of the path shows why, and what was entered. */
+  /** Adds the action of a form. If it is refused, the page of the path shows the reason and the entered values. */
   const addChange = (name: string, change: (key: Change, form: URLSearchParams) => Promise<Notice | undefined>) =>
     addWorkspaceAction(site, `/locks/${name}`, 'locks:write', async (call) => {
       const path = valid('path', parseLockPath(call.form.get('path') ?? ''));
@@ -61,7 +61,7 @@ export function addLockPathPages(site: Site): void {
 
   addChange('extend', async (change, form) => {
     const ttl = valid('duration', parseTtl(textIn(form, 'duration')));
-    // Only the lock that was shown, never a later one on the same path.
+    // Matches only the lock that was shown, not a later one on the same path.
     const match = (held: string) => held === form.get('lock');
     renewedLock(change.path, await locks.renew(undefined, { ...change, ttl, match, isExtension: true }));
     return 'extended';
@@ -75,7 +75,7 @@ export function addLockPathPages(site: Site): void {
   });
 
   addChange('withdraw', async (change) => {
-    // The page of the path shows the result, even if there was nothing to withdraw.
+    // The page of the path shows the result, even if there was no request to withdraw.
     await locks.withdraw(change);
     return undefined;
   });
@@ -104,7 +104,7 @@ async function pathView(
   ]);
   const own = waitIds.ofPerson(bearer.owner, key);
   const isWaiting = waiting.some(({ waitId }) => waitId === own);
-  const none = empty('Nobody holds a lock on this path.', 'It can be locked now.');
+  const none = empty('Nobody holds a lock on this path.', 'You can lock it now.');
   const main = html`${refusal === undefined ? '' : html`<p class="warning" role="alert">Nothing was changed. ${refusal.message}</p>`}
     ${liveState(now)}
     <section data-part="lock">${lock === undefined ? none : lockFacts(toLock(lock), now)}</section>
@@ -112,18 +112,18 @@ async function pathView(
     <section data-part="waiting"><h2>Waiting for it</h2>${waitingTable(waiting, now)}${isWaiting ? withdrawal(workspace, path) : ''}</section>
     <section data-part="history"><h2>History</h2>${
       periods.length === 0
-        ? html`<p>${faint('This path has no history. Old entries are removed.')}</p>`
+        ? html`<p>${faint('This path has no history. Old entries are removed automatically.')}</p>`
         : htmlTable(periods.map((period) => periodRow(period, now)))
     }</section>
     ${buttonLink(urls.history(workspace, { path }), 'All history')}`;
   const isOwn = lock !== undefined && isOwnLock(lock, bearer);
-  // Anyone can send a link that says that the viewer has just taken or extended the lock.
+  // Anyone can send a link with this notice, so it is shown only if the viewer holds the lock.
   const unproven = !isOwn && queryOf(call, 'notice').notice !== 'held';
   const status = refusal ? problems[refusal.problem].status : 200;
   return { title: path, main, status, ...(unproven && { notice: undefined }) };
 }
 
-/** What the viewer can do. It changes only with the lock, so that nobody is interrupted while typing. */
+/** The actions of the viewer. They change only with the lock, so that an update never interrupts typing. */
 function forms(
   { workspace, bearer }: WorkspaceCall,
   path: LockPath,

@@ -51,7 +51,7 @@ type Query = Readonly<Record<'search' | 'after', string>>;
 type List = Awaited<ReturnType<typeof readList>>;
 
 async function readList({ storage }: Site, workspace: string, { search, after }: Query) {
-  // PostgreSQL refuses texts with the character U+0000.
+  // PostgreSQL rejects texts that contain U+0000.
   const words = search.slice(0, maxSearchLength).replaceAll('\0', '').normalize('NFC').split(/\s+/).filter(Boolean);
   const { locks, next } = await listLocks(storage.read, {
     workspace,
@@ -99,7 +99,7 @@ function emptyState(call: WorkspaceCall, { search, after }: Query, { next }: Lis
   if (next !== undefined) {
     return empty(
       'No lock matches the search yet.',
-      `Each page searches ${maxSearched} locks: continue on the next one.`,
+      `Each page searches ${maxSearched} locks: continue on the next page.`,
     );
   }
   if (search !== '') return empty('No lock matches the search.', link(urls.locks(workspace), 'Show all locks'));
@@ -110,7 +110,7 @@ function emptyState(call: WorkspaceCall, { search, after }: Query, { next }: Lis
   );
 }
 
-/** The checkboxes of this form are in the rows. */
+/** The checkboxes of this form are in the table rows. */
 const selectionButton = (workspace: string): Markup =>
   html`<form id="release-selected" action="/workspaces/${workspace}/locks/release"><button>Release selected</button></form>`;
 

@@ -54,7 +54,7 @@ export function addNewLockPages(site: Site): void {
         note,
         compare: async () => uncompared(latestMode.of(call.workspace.latest), unknownVersion),
         bearer,
-        // The Referer would be a page of this dashboard, not a run.
+        // The Referer is a page of this dashboard, not a run.
         origin: null,
       });
       acquiredLock(acquisition, undefined);

@@ -12,7 +12,7 @@ import { allValues, textIn } from '../frame/form.ts';
 import type { PageCall, View } from '../frame/layout.ts';
 import { addAction, addPage, queryOf, type Site } from '../frame/page.ts';
 
-/** Scopes for the usual purposes, by the name in the URL. */
+/** Scopes for common purposes, by the name in the URL. */
 const presets: ReadonlyMap<string, { readonly title: string; readonly scopes: readonly Scope[] }> = new Map([
   ['artist', { title: 'Artist', scopes: ['locks:write', 'contents:read'] }],
   ['ci', { title: 'CI job', scopes: ['sync', 'locks:write'] }],
@@ -65,7 +65,7 @@ function tokenForm(values: URLSearchParams, errors: FieldErrors, preset = ''): V
         attributes: html` required`,
       }),
       textInput('owner', 'Owner', {
-        hint: 'The owner of its locks; case-sensitive (default the name of the token).',
+        hint: 'The owner of its locks; case-sensitive (default: the name of the token).',
       }),
       checkboxes(
         'scope',
@@ -73,9 +73,9 @@ function tokenForm(values: URLSearchParams, errors: FieldErrors, preset = ''): V
         scopes.map((scope) => [scope, html`<code>${scope}</code>`, hintOf(scope)]),
       ),
       textInput('expires', 'Expires', {
-        hint: 'How long the token is valid, such as 12h or 90d (default never).',
+        hint: 'How long the token is valid, such as 12h or 90d (default: no expiry).',
       }),
-      textInput('workspaces', 'Workspaces', { hint: 'Their ids, such as game,film (default all).' }),
+      textInput('workspaces', 'Workspaces', { hint: 'Their ids, such as game,film (default: all).' }),
     ],
     errors,
     button: 'Create token',
@@ -123,7 +123,7 @@ interface CreatedToken {
   readonly secret: string;
 }
 
-/** The only page that ever shows the secret of the token. The result is a sentence. */
+/** The only page that ever shows the secret of the token. `result` is a sentence. */
 export function createdTokenView(call: PageCall, { token, secret }: CreatedToken, result: Markup): View {
   const main = html`
     <p class="notice" role="status">${result} <strong>Copy its secret now: it is never shown again.</strong></p>

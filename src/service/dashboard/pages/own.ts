@@ -30,21 +30,21 @@ import {
 import type { PageCall } from '../frame/layout.ts';
 import { addPage, type Site } from '../frame/page.ts';
 
-/** More files than a person works on. For the locks of a pipeline, see the list of the workspace. */
+/** More files than one person works on. The locks of a pipeline are in the list of the workspace. */
 const maxShown = 200;
 const maxWaits = 20;
 
 export function addOwnLocksPage(site: Site): void {
   addPage(site, '/my-locks', 'locks:read', async (call) => ({
     title: 'My locks',
-    main: html`<p>What ${userText(call.bearer.owner)} holds and waits for, with any of their tokens.</p>
+    main: html`<p>The locks that ${userText(call.bearer.owner)} holds or waits for, with any token.</p>
       ${liveState(call.now, notifyButton)}
       ${await waitSections(site, call)}
       <section data-part="own">${await ownLocksSection(site, call)}</section>`,
   }));
 }
 
-/** The people who wait for the viewer, and the paths that the viewer waits for. Each part may be empty. */
+/** The clients that wait for the viewer's locks, and the paths that the viewer waits for. Each part may be empty. */
 async function waitSections(site: Site, call: PageCall): Promise<Markup> {
   const { bearer, now } = call;
   const [others, own] = await Promise.all([
@@ -61,7 +61,7 @@ async function waitSections(site: Site, call: PageCall): Promise<Markup> {
     )}</div>`;
 }
 
-/** A table with its heading; empty without rows. */
+/** A table with a heading; empty without rows. */
 const section = (title: string, rows: readonly Row[]): Markup | string =>
   rows.length === 0 ? '' : html`<section><h2>${title}</h2>${htmlTable(rows)}</section>`;
 

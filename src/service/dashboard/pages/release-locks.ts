@@ -10,10 +10,10 @@ import { textIn } from '../frame/form.ts';
 import type { View } from '../frame/layout.ts';
 import { addWorkspaceAction, addWorkspacePage, type Site, type WorkspaceCall } from '../frame/page.ts';
 
-/** More than a page of locks. */
+/** More than one page of locks. */
 const maxIds = 200;
 
-/** Releases the locks that were shown, one or several, never later ones on the same paths. */
+/** Releases exactly the locks that were shown, never later ones on the same paths. */
 export function addReleasePages(site: Site): void {
   addWorkspacePage(site, '/locks/release', 'locks:write', (call) =>
     confirm(site, call, new URL(call.c.req.url).searchParams.getAll('lock')),
@@ -41,7 +41,7 @@ export function addReleasePages(site: Site): void {
   });
 }
 
-/** The active locks with these ids. Invalid ones may contain characters that a database rejects. */
+/** The active locks with these ids. Invalid ids are ignored: they may contain characters that a database rejects. */
 async function selectedLocks({ storage }: Site, { workspace }: WorkspaceCall, ids: readonly string[]) {
   const valid = ids.filter((id) => /^[!-~]{1,128}$/.test(id)).slice(0, maxIds);
   return valid.length === 0 ? [] : locksWithIds(storage.read, workspace.id, valid);
@@ -50,7 +50,7 @@ async function selectedLocks({ storage }: Site, { workspace }: WorkspaceCall, id
 const countForced = ({ bearer }: WorkspaceCall, rows: readonly LockRow[]): number =>
   rows.filter((row) => releaseWay(bearer, row) === 'force').length;
 
-/** Asks before anything is released. With a problem, what was entered is shown again. */
+/** Asks for confirmation. If there is a problem, it shows the entered values again. */
 async function confirm(
   site: Site,
   call: WorkspaceCall,
@@ -90,7 +90,7 @@ function nothingToRelease(ids: readonly string[], held: readonly LockRow[]): rea
       'Only its holder, or a token with the scope locks:admin, can release a lock.',
     ];
   }
-  if (ids.length === 0) return [422, 'No lock is selected.', 'Check the boxes of those that you want to release.'];
+  if (ids.length === 0) return [422, 'No lock is selected.', 'Check the boxes of the locks that you want to release.'];
   return [404, 'Nothing was released.', 'The selected locks were already released, or have expired.'];
 }
 
@@ -112,6 +112,6 @@ const lockRow = ({ workspace, now }: WorkspaceCall, row: LockRow): Row => [
 ];
 
 const reasonField = textInput('reason', 'Reason', {
-  hint: 'It is recorded in the audit, with your name.',
+  hint: 'Recorded in the audit log with your name.',
   attributes: html` required autofocus`,
 });

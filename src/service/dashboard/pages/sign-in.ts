@@ -24,7 +24,7 @@ import { seeOther, showPage, type View } from '../frame/layout.ts';
 import { addAction, noticeOf, queryOf, type Site } from '../frame/page.ts';
 import { requireSameSite } from '../frame/session.ts';
 
-/** Limit per address, which may be that of many people. Each sign-in adds a session and a lasting audit entry. */
+/** Limit per IP address, which many people may share. Each sign-in adds a session and a permanent audit entry. */
 const attempts = perMinute(60);
 
 const refusedToken = 'This is not a token. A token is wsa_ followed by 43 letters, digits, dashes or underscores.';
@@ -36,7 +36,7 @@ export function addSignInPages(site: Site): void {
   const { app, storage } = site;
   const { charge } = limitRate(attempts);
 
-  /** There is no session yet, so the attempts of the address are counted before the form is read. */
+  /** Without a session, attempts are counted by IP address, before the form is read. */
   async function readSignIn(c: Context<Environment>) {
     const address = c.get('clientAddress');
     refuseUntil(charge(subscriberOf(address ?? '')), 'Too many sign-in attempts from here.');
@@ -85,11 +85,11 @@ export function addSignInPages(site: Site): void {
 
 const here = 'http://here.invalid';
 
-/** Target after signing in: always a page of the dashboard, even if the link contains another URL. */
+/** Where to go after signing in: always a page of the dashboard, even if the link contains another URL. */
 function localPath(text: string): string {
   if (!text.startsWith('/') || !URL.canParse(text, here)) return '/';
   const { origin, pathname, search } = new URL(text, here);
-  // Browsers treat "//host" and "/\host" as other hosts.
+  // Browsers treat "//host" and "/\host" as URLs of other hosts.
   return origin === here && !pathname.startsWith('//') ? pathname + search : '/';
 }
 

@@ -49,7 +49,7 @@ function missingText({ missing_objects: count, missing }: Sync): string {
   ].join('\n');
 }
 
-/** The received objects and bytes, with their totals while the sync runs. */
+/** The received objects and bytes; during a sync, also the totals. */
 function objects({ finished_at, received_objects, estimated_objects, received_bytes, total_bytes }: Sync): string {
   const isRunning = finished_at === null;
   const number = formatNumber(received_objects);

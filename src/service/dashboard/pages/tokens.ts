@@ -10,7 +10,7 @@ import type { PageCall, View } from '../frame/layout.ts';
 import { addAction, addPage, type Site } from '../frame/page.ts';
 import { createdTokenView, expiryText, scopeList, tokenFacts, workspaceList } from './new-token.ts';
 
-/** States, in the order of the list: active tokens come first. */
+/** States, in the order of the list: active tokens first. */
 const states = ['active', 'expired', 'revoked'] as const satisfies readonly TokenState[];
 
 export function addTokenPages(site: Site): void {
@@ -29,7 +29,7 @@ export function addTokenPages(site: Site): void {
     const id = idIn(call);
     const rotation = await storage.commit('global', (db) => rotateToken(db, actorOf(call.c), id));
     if (rotation.kind !== 'rotated')
-      return tokenView(site, call, id, 'Nothing was changed: it was rotated or has ended.');
+      return tokenView(site, call, id, 'Nothing was changed: the token was already rotated, or has ended.');
     const { token, oldValidUntil } = rotation;
     const result = html`The token ${userText(token.name)} was rotated; the old secret is valid until ${pointInTime(oldValidUntil)}.`;
     return createdTokenView(call, rotation, result);
@@ -44,7 +44,7 @@ export function addTokenPages(site: Site): void {
   });
 }
 
-/** Invalid ids are not looked up, because they may contain characters that a database rejects. */
+/** The id is not looked up if it is invalid, because it may contain characters that a database rejects. */
 function idIn({ c }: PageCall): string {
   const id = c.req.param('token') ?? '';
   if (!looksLikeTokenId(id)) throw noSuchToken();
@@ -76,7 +76,7 @@ function row({ bearer, now }: PageCall, token: Token): Row {
 const stateText = ({ state, replaced_by }: Token): Markup =>
   html`<span class="state ${state}">${state}</span>${replaced_by === null ? '' : html` <a href="${tokenUrl(replaced_by)}">rotated</a>`}`;
 
-/** One token, with what depends on it, and the forms to rotate and to revoke it. A problem says why nothing was done. */
+/** A token, everything that depends on it, and forms to rotate or revoke it. `problem` says why nothing was done. */
 async function tokenView({ storage }: Site, call: PageCall, id: string, problem?: string): Promise<View> {
   const token = await findToken(storage.read, id);
   if (token === undefined) throw noSuchToken();

@@ -26,7 +26,7 @@ export function addWorkspacesPage(site: Site): void {
     return { title: 'Workspaces', main: rows.length === 0 ? noWorkspaces(call) : main };
   });
 
-  /** A workspace begins with its locks, or with what else the token may see of it. */
+  /** The start page of a workspace: its locks, or another page that the token may see. */
   addWorkspacePage(site, '', 'any-token', async ({ workspace: { id }, bearer: { scopes } }) => {
     if (grants(scopes, 'locks:read')) return { to: urls.locks(id) };
     if (grants(scopes, 'sync')) return { to: `/workspaces/${id}/syncs` };
