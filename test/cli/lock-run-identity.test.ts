@@ -53,24 +53,28 @@ describe('a job of GitLab that takes longer', () => {
       const expires_in = exchanged.length < count ? 1 : 900;
       return json(200, { access_token: secret, token_type: 'Bearer', expires_in })(response, request);
     });
-    const runFor = (seconds: string, tokens: NodeJS.ProcessEnv) =>
-      runCommand(['lock', 'run', 'a', '--ttl', '2s', '--', 'sleep', seconds], {
+    const runWith = (tokens: NodeJS.ProcessEnv, ttl: string, script: string) =>
+      runCommand(['lock', 'run', 'a', '--ttl', ttl, '--', 'sh', '-c', script], {
         environment: { WORKSPACE_BASE_URL: server.baseUrl, WORKSPACE_ID: workspace, ...tokens },
       });
-    return { exchanged, runFor };
+    return { exchanged, runWith };
   }
 
   test('uses its identity tokens in the order of their numbers', async () => {
-    const { exchanged, runFor } = await exchangingService(3);
+    const { exchanged, runWith } = await exchangingService(3);
     const tokens = { WORKSPACE_ID_TOKEN_10: 'ten', WORKSPACE_ID_TOKEN_2: 'two', WORKSPACE_ID_TOKEN: 'one' };
-    const { code, stderr } = await runFor('5', tokens);
+    const flag = join(temporaryFolder(), 'flag');
+    const running = runWith(tokens, '6s', `until [ -e ${flag} ]; do sleep 0.1; done`);
+    await expect.poll(() => exchanged).toHaveLength(3);
+    await writeFile(flag, '');
+    const { code, stderr } = await running;
     expect(code, stderr).toBe(0);
     expect(exchanged).toEqual(['one', 'two', 'ten']);
   });
 
   test('loses its locks when it has used them all, and the log says what to do', async () => {
-    const { runFor } = await exchangingService(2);
-    const { code, stderr } = await runFor('60', { WORKSPACE_ID_TOKEN: 'one' });
+    const { runWith } = await exchangingService(2);
+    const { code, stderr } = await runWith({ WORKSPACE_ID_TOKEN: 'one' }, '2s', 'exec sleep 600');
     expect(code).toBe(76);
     expect(stderr).toMatch(/used all its identity tokens \(1\).*WORKSPACE_ID_TOKEN_2/);
   });

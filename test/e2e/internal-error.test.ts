@@ -43,7 +43,7 @@ test('a bug in the renewal process is recorded in the ledger', async () => {
       return create.apply(this, given);
     };
   `);
-  const inputs = { operation: 'lock', path: 'a', ttl: '3s', renew: 'true' };
+  const inputs = { operation: 'lock', path: 'a', ttl: '9s', renew: 'true' };
   const main = await job.run({ with: inputs, env: { NODE_OPTIONS: inRenewer } });
   expect(main, main.log).toMatchObject({ conclusion: 'success' });
   const ledger = (): Promise<string> => readFile(join(job.folders.temp, 'workspace-automation/ledger.jsonl'), 'utf8');

