@@ -1,4 +1,4 @@
-import { type RawBuilder, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { RequestedBy } from '../outbox/event.ts';
 import { type OutboxEvent, recordEventsFor, type Subscriber, subscribersOf } from '../outbox/outbox.ts';
 import { batchQuery, insertFrom, numbersOf, textsOf } from '../storage/batch-query.ts';
@@ -142,7 +142,6 @@ const isOver = sql<boolean>`expires_at <= (select ${now})`;
 
 export type RecordedLockPeriod = ReturnType<typeof periodOf>;
 
-/** Newest first. The time of an active lock is the end of its ttl, so that it comes before ended locks. */
 export interface HistoryPosition {
   readonly endedAt: number;
   readonly fence: number;
@@ -156,11 +155,10 @@ export interface HistoryQuery {
   readonly limit: number;
 }
 
-/** Holders of locks with the start and end of each lock: active locks as well as ended ones. */
+/** Holders of ended locks, with the start and end of each lock. */
 export async function readLockHistory(read: Database, query: HistoryQuery) {
-  const { limit, path } = query;
-  const found = await ofLocks(read, query, path === undefined && (await hasMany(read, query)))
-    .unionAll(ofHistory(read, query))
+  const { limit } = query;
+  const found = await ofHistory(read, query)
     .unionAll(ofEndedLeases(read, query))
     .orderBy('ended_at', 'desc')
     .orderBy('fence', 'desc')
@@ -176,49 +174,25 @@ export async function readLockHistory(read: Database, query: HistoryQuery) {
   };
 }
 
-const common = ['path', 'fence', 'owner', 'origin', 'note', 'acquired_at'] as const;
-
-/** Sorting this many locks takes a few milliseconds. */
-const maxSorted = 2_000;
-
-const hasMany = async (read: Database, { workspace }: HistoryQuery): Promise<boolean> => {
-  const locks = read.selectFrom('locks').select('path').where('workspace_id', '=', workspace);
-  return (await locks.offset(maxSorted).limit(1).executeTakeFirst()) !== undefined;
-};
-
-/**
- * Locks that are active, or whose end is not recorded yet. A workspace with few locks is read by the index of paths and
- * sorted. With many, the index of end times is faster, although it includes the locks of other workspaces.
- */
-const ofLocks = (read: Database, query: HistoryQuery, inOrder: boolean) =>
-  read
-    .selectFrom('locks')
-    .select([...common, 'id as lock_id', 'expires_at as ended_at', sql<string | null>`null`.as('ended_by')])
-    .select(sql<string>`case when expires_at > (select ${now}) then 'held' else 'expired' end`.as('kind'))
-    .where(isAsked('expires_at', query, inOrder ? sql`workspace_id || ''` : sql`workspace_id`));
+const common = ['path', 'fence', 'owner', 'origin', 'note', 'acquired_at', 'lock_id', 'ended_at', 'ended_by'] as const;
 
 const ofHistory = (read: Database, query: HistoryQuery) =>
   read
     .selectFrom('lock_history')
-    .select([...common, 'lock_id', 'ended_at', 'ended_by', 'kind'])
-    .where(isAsked('ended_at', query, sql`workspace_id`));
+    .select([...common, 'kind'])
+    .where(isAsked(query));
 
 /** Locks that ended with their lease, and that have not been moved to the history yet. */
 const ofEndedLeases = (read: Database, query: HistoryQuery) =>
   read
     .selectFrom('ended_locks')
-    .select([...common, 'lock_id', 'ended_at', 'ended_by', sql<string>`'released'`.as('kind')])
-    .where(isAsked('ended_at', query, sql`workspace_id`));
+    .select([...common, sql<string>`'released'`.as('kind')])
+    .where(isAsked(query));
 
-function isAsked(
-  end: 'expires_at' | 'ended_at',
-  { workspace, path, before }: HistoryQuery,
-  ofWorkspace: RawBuilder<unknown>,
-) {
-  const endedAt = sql.ref(end);
-  const conditions = [sql`${ofWorkspace} = ${workspace}`];
+function isAsked({ workspace, path, before }: HistoryQuery) {
+  const conditions = [sql`workspace_id = ${workspace}`];
   if (path !== undefined) conditions.push(sql`path = ${path}`);
-  if (before !== undefined) conditions.push(sql`(${endedAt}, fence) < (${before.endedAt}, ${before.fence})`);
+  if (before !== undefined) conditions.push(sql`(ended_at, fence) < (${before.endedAt}, ${before.fence})`);
   return sql<boolean>`${sql.join(conditions, sql` and `)}`;
 }
 
@@ -226,7 +200,7 @@ function isAsked(
 const periodOf = ({ ended_at, fence: _, acquired_at, ...lock }: PeriodRow) => ({
   ...lock,
   acquired_at: asTimestamp(acquired_at),
-  ended_at: lock.kind === 'held' ? null : asTimestamp(ended_at),
+  ended_at: asTimestamp(ended_at),
 });
 
 type PeriodRow = Awaited<ReturnType<ReturnType<typeof ofHistory>['execute']>>[number];

@@ -56,7 +56,6 @@ export async function storeLocks(
   const locks = members.map(({ shared, first: { ids, number, fence }, paths }) =>
     paths.map((path, index): LockRow => ({ ...shared, path, id: `${ids}${number + index}`, fence: fence + index })),
   );
-  // An active lock has no history row: its own row takes that place.
   await recordEventsFor(db, subscribers, () => locks.flat().map((lock) => eventOf({ kind: 'acquired', lock })));
   return locks;
 }

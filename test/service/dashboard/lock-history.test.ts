@@ -39,10 +39,8 @@ describe('the lock history of a workspace', () => {
     await lfsOf(service, workspace, ada.secret).release(drawn.id);
     const last = await takeLock(service, workspace, ada.secret, 'c');
     await ada.post(`/workspaces/${workspace}/locks/release`, { lock: last.id });
-    await takeLock(service, workspace, bob.secret, 'd');
     const withoutEnd = (row: string) => row.replace(/ \| [^|]*(?= \| [^|]*$)/, '');
     expect(rowsIn((await reader.get(historyOf(workspace))).text).map(withoutEnd)).toEqual([
-      `d | bob from ${run} | held`,
       `c | ada from ${run} | released`,
       'b | ada | released',
       `a | bob from ${run}Rigging | force-released by ada`,
@@ -50,8 +48,8 @@ describe('the lock history of a workspace', () => {
     const only = async (search: string) => rowsIn((await reader.get(historyOf(workspace, search))).text).length;
     for (const [search, found] of [
       ['?path=a', 1],
-      ['?path=&before=', 4],
-      ['?before=2100-01-01', 4],
+      ['?path=&before=', 3],
+      ['?before=2100-01-01', 3],
       ['?path=a&before=2020-01-01', 0],
     ] as const) {
       expect([search, await only(search)]).toEqual([search, found]);

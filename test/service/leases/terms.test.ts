@@ -61,7 +61,7 @@ describe.each(databaseKinds)('leases follow the rules of locks, on $name', (kind
       return periods.map(({ kind, path, ended_by }) => `${kind} ${path} ${ended_by}`).toSorted();
     };
     const ends = ['expired b null', 'force-released a root', 'released c ada'];
-    expect(await told()).toEqual(ends);
+    await expect.poll(told).toEqual(ends);
     const hooks = storage.read.selectFrom('hooks').select('id').where('workspace_id', '=', workspace);
     const events = async () => {
       const rows = await storage.read.selectFrom('deliveries').selectAll().where('hook_id', 'in', hooks).execute();

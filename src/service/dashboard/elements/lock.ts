@@ -57,12 +57,12 @@ export function lockLinks(bearer: Bearer, row: LockRow): Markup {
 export const actionLink = (text: string, path: string, href: string): Markup =>
   html`<a href="${href}" aria-label="${text} ${safeText(path)}">${text}</a>`;
 
-/** A lock from its start to its end. Without a workspace, all rows are about one path, and that column is omitted. */
+/** A lock that has ended. Without a workspace, all rows are about one path, and that column is omitted. */
 export const periodRow = (period: RecordedLockPeriod, now: number, workspace?: string): Row => [
   ['Taken', time(period.acquired_at, now)],
   workspace === undefined ? '' : ['Path', pathLink(workspace, period.path), 'head'],
   ['Holder', holderCell(period)],
-  ['Ended', period.ended_at === null ? '' : time(period.ended_at, now)],
+  ['Ended', time(period.ended_at, now)],
   ['How', endText(period)],
 ];
 

@@ -36,7 +36,7 @@ export function addLockHistoryPages(site: Site): void {
     const { periods, next } = await readLockHistory(storage.read, query);
     const rows = periods.map((period) => periodRow(period, call.now, id));
     const main = html`${historyFilter(id, filter)}
-      ${rows.length === 0 ? empty('No entries found.', 'Locks that are taken, released or expire appear here.') : htmlTable(rows)}
+      ${rows.length === 0 ? empty('No entries found.', 'Locks that were released or have expired appear here.') : htmlTable(rows)}
       ${pageLinks(
         after === '' ? undefined : urls.history(id, filter),
         next && urls.history(id, { ...filter, after: cursorOf(next) }),
