@@ -45,7 +45,7 @@ function startPeriodicWork(parts: ServiceParts): { stop(): Promise<void> } {
   const every = (ms: number, work: () => Promise<void>, when?: { readonly atOnce: boolean }) =>
     repeat(ms, work, onError, when);
   const stopRepeating = [
-    // Current disks take longer than this to write the default reserve.
+    // A disk takes longer than this to fill the default reserve.
     every(500, parts.freeDisk.measure),
     every(500, async () => {
       for (let expired = 1; expired > 0; ) {
@@ -58,17 +58,17 @@ function startPeriodicWork(parts: ServiceParts): { stop(): Promise<void> } {
     }),
     every(1_000, locks.tellPeople),
     every(1_000, () => dropDeliveries(storage)),
-    // A fraction of the time that others wait for the clients of an instance that was killed.
-    // Not awaited: the next round for other workspaces must not wait for a blocked one.
+    // A fraction of the time that others wait for the clients of a killed instance.
+    // Not awaited, so that a blocked workspace does not delay the next round for the others.
     every(1_500, async () => void locks.keepPresent()),
     every(5_000, () => measureBacklogs(storage, metrics)),
     every(15_000, gauges.measureWorkspaces, { atOnce: true }),
     every(30_000, () => joinPacks(parts, joinsFailedAt)),
     every(60_000, databaseClock.refresh),
-    // Clients can add places as fast as they can send requests.
+    // Clients can add waits as fast as they can send requests.
     every(60_000, () => removeOldWaits(storage)),
     every(cleanupEveryMs, gauges.measureTokens, { atOnce: true }),
-    // It reads the folder of each object.
+    // Reads the folder of each object, so it is rare.
     every(6 * 60 * 60_000, () => removeUnusedObjects(parts), { atOnce: true }),
     every(cleanupEveryMs, () => removeOldData({ ...parts, storage, onError })),
   ];
@@ -83,19 +83,19 @@ function startPeriodicWork(parts: ServiceParts): { stop(): Promise<void> } {
 
 const maxJoiningMs = 10 * 60_000;
 
-/** It may have failed for want of space, or of time, and would fail again. */
+/** After a failure for lack of space or time, the next attempt would probably fail, too. */
 const joinAgainMs = 3_600_000;
 
 /**
- * Keeps mirrors fast after many fetches, one after the other. A failure does no harm. `failedAt` has the times of
- * failures, by workspace.
+ * Joins the packs of one mirror after the other, to keep them fast after many fetches. A failure does no harm.
+ * `failedAt` has the time of the last failure of each workspace.
  */
 export async function joinPacks(
   { git, log, stopping, freeDisk }: Pick<ServiceParts, 'git' | 'log' | 'stopping' | 'freeDisk'>,
   failedAt: Map<string, number>,
 ): Promise<void> {
   for (const workspace of await git.listMirrors()) {
-    // The rest of the disk is for locks.
+    // The free space that is left is for locks.
     if (stopping.aborted || freeDisk.isLow()) return;
     if (performance.now() - (failedAt.get(workspace) ?? Number.NEGATIVE_INFINITY) < joinAgainMs) continue;
     await git.maintain(workspace, { timeoutMs: maxJoiningMs, signal: stopping }).catch((error: unknown) => {
@@ -105,7 +105,7 @@ export async function joinPacks(
   }
 }
 
-/** After the signal, each change rejects with its reason: the removal of millions of rows must not delay a stop. */
+/** After the signal, every change rejects with its reason: removing millions of rows must not delay a stop. */
 export const changesUntil = (storage: Storage, signal: AbortSignal): Storage => ({
   ...storage,
   async commit(scope, change) {
@@ -114,7 +114,7 @@ export const changesUntil = (storage: Storage, signal: AbortSignal): Storage => 
   },
 });
 
-/** Removes what is no longer needed, one kind after the other. A failed removal is repeated in the next round. */
+/** Removes old data, one kind after the other. The next round repeats a failed removal. */
 export async function removeOldData(parts: Pick<ServiceParts, 'storage' | 'onError' | 'keepAudit'>): Promise<void> {
   const { storage, onError, keepAudit } = parts;
   const removals = [
@@ -124,20 +124,20 @@ export async function removeOldData(parts: Pick<ServiceParts, 'storage' | 'onErr
     () => removeOldLockHistory(storage),
     async () => keepAudit && removeOld(storage, { table: 'audit', time: 'at', keptForMs: milliseconds(keepAudit) }),
     () => removeOld(storage, { table: 'sessions', time: 'expires_at', keptForMs: 0 }),
-    // Until then, a row proves that its JWT was exchanged.
+    // Until that time, the row prevents its JWT from being exchanged again.
     () => removeOld(storage, { table: 'tokens', time: 'forget_at', keptForMs: 0 }),
   ];
   for (const remove of removals) await remove().catch(onError);
 }
 
-/** As documented for `workspace_tokens_expiring`. */
+/** As documented for the metric `workspace_tokens_expiring`. */
 const expiringSoonMs = milliseconds({ seconds: 14 * 86_400 });
 
 type Gauges = Pick<Metrics, 'locks' | 'lastSync' | 'lockWaiters' | 'expiringTokens'>;
 
 /** Gauges of the database. Every instance measures them, with the same results. */
 export function createDatabaseGauges({ read }: Pick<Storage, 'read'>, metrics: Gauges) {
-  /** Counts entries of the primary key: a condition on `expires_at` would read every lock. */
+  /** Counts the entries of the primary key, because a condition on `expires_at` would read every lock. */
   const measure = (workspace: string) =>
     read
       .selectNoFrom(({ selectFrom }) => [
@@ -160,7 +160,7 @@ export function createDatabaseGauges({ read }: Pick<Storage, 'read'>, metrics: G
         await yieldToEventLoop();
         measured.push({ workspace: id, ...(await measure(id)) });
       }
-      // Removed workspaces lose their series, if nobody waits in them.
+      // Removes the series of removed workspaces, unless a client still waits in them.
       for (const { value, labels } of (await metrics.lockWaiters.get()).values)
         if (value === 0) metrics.lockWaiters.remove(labels);
       metrics.locks.reset();

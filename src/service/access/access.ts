@@ -11,7 +11,7 @@ import { authenticate, type Bearer } from '../tokens/tokens.ts';
 
 interface AuthScheme {
   readonly tokenIn: (authorization: string | undefined) => string | undefined;
-  /** Advice for a client that sends no credentials. */
+  /** Advice for a client that sent no credentials. */
   readonly advice: string;
 }
 
@@ -42,8 +42,8 @@ export interface AccessControl {
 const fullDiskRetryAfterSeconds = 10;
 
 /**
- * For requests that create something. Releases, renewals and removals are allowed: they free space or extend locks.
- * So is a repeated request that was carried out before: its client needs the response, to release the lock.
+ * For requests that create something. Releases, renewals and removals are allowed, because they free space or extend
+ * locks. A request that was already carried out may be repeated: its client needs the response to release the lock.
  */
 export async function requireFreeDisk(
   { freeDisk }: AccessControl,
@@ -61,7 +61,7 @@ export type Access = 'anyone' | 'any-token' | Scope;
 export function requireAccess(
   control: AccessControl,
   access: Exclude<Access, 'anyone'>,
-  /** Releases are never refused for their rate, and do not count. See admitEmptyRelease() for others. */
+  /** `never`: releases are not refused for their rate, and do not count. For empty ones, see admitEmptyRelease(). */
   charge?: 'never',
   meanwhile?: (c: Context<Environment>) => void,
 ): MiddlewareHandler<Environment> {
@@ -93,12 +93,12 @@ export function admitToken(c: Context<Environment>, control: AccessControl, bear
 }
 
 /**
- * Counts a request to release something that released nothing, separately: a job that has used up its limit, and has lost
- * the responses to its releases, can repeat each of them.
+ * Requests that released nothing count separately, so that a job that has used up its limit and lost the responses to
+ * its releases can repeat each of them.
  */
 export function admitEmptyRelease({ rateLimiter }: Pick<AccessControl, 'rateLimiter'>, bearer: Bearer): void {
   const seconds = rateLimiter.charge(`${bearer.id} released nothing`);
-  refuseUntil(seconds, 'Too many requests with this token to release what it does not hold.');
+  refuseUntil(seconds, 'Too many requests with this token to release locks that it does not hold.');
 }
 
 export function refuseUntil(seconds: number, reason: string): void {
@@ -118,7 +118,7 @@ function identify(c: Context<Environment>, { rateLimiter, requestLimit }: Access
 export type RateLimit = Rate | null;
 
 interface RateLimiter {
-  /** Charges the token for a request, and returns 0; or the seconds until it may be charged. */
+  /** Charges the token for a request and returns 0, or returns the seconds to wait until it can be charged. */
   readonly charge: (tokenId: string) => number;
   readonly headersOf: (tokenId: string) => Readonly<Record<string, string>>;
 }
@@ -142,7 +142,7 @@ const byBearer: AuthScheme = {
   advice: 'Send an API token in the header "Authorization: Bearer <API_TOKEN>".',
 };
 
-/** Authenticates a request. Long-running responses call it again, because the token may have been revoked. */
+/** Authenticates a request. Long responses call it again, because the token may have been revoked meanwhile. */
 export async function authenticateRequest(
   c: Context<Environment>,
   { storage, authScheme = byBearer }: Pick<AccessControl, 'storage' | 'authScheme'>,

@@ -13,7 +13,7 @@ declare module 'hono' {
   interface ContextVariableMap {
     /** Set by the access rule of every route that needs a token. */
     bearer: Bearer;
-    /** Set where it is looked up together with the token, which takes one round trip to the database. */
+    /** Set if it is looked up together with the token, to save a round trip to the database. */
     workspace?: ReturnType<typeof workspaceWithId>;
   }
 }
@@ -34,12 +34,12 @@ export function keyedRequestOf(c: Context<Environment>): KeyedRequest | undefine
   return keyedRequest({ tokenId: bearerOf(c).id, workspace: c.req.param('id') ?? '', key }, content);
 }
 
-/** Begins to look up the workspace in the path of the request. */
+/** Starts to look up the workspace in the path of the request. */
 export function lookUpWorkspace(c: Context<Environment>, storage: Storage): ReturnType<typeof workspaceWithId> {
   const id = c.req.param('id') ?? '';
   // Invalid ids are not passed to the database, which may reject some characters.
   const found = parseWorkspaceId(id).ok ? workspaceWithId(storage, id) : Promise.resolve(undefined);
-  // Without a valid token, nobody awaits it.
+  // If the token is invalid, nobody awaits the lookup.
   found.catch(() => undefined);
   c.set('workspace', found);
   return found;
@@ -71,7 +71,7 @@ export function runOriginOf(c: Context<Environment>): string | null {
   const referer = c.req.header('referer') ?? '';
   const url = referer.length > maxOriginLength ? null : URL.parse(referer);
   if (proven !== null || url === null || !/^https?:$/.test(url.protocol)) return proven;
-  // RFC 9110 section 10.1.3: a Referer must not contain these, so they were sent by mistake.
+  // A Referer must not contain these (RFC 9110 section 10.1.3), so the client sent them by mistake.
   url.username = '';
   url.password = '';
   url.hash = '';

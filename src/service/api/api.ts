@@ -64,7 +64,7 @@ function addHealthRoutes(api: Api, parts: ApiParts): void {
 
   addOperation(api, parts, {
     operationId: 'readiness',
-    summary: 'Whether requests can be served: the database responds and the service is not stopping',
+    summary: 'Whether requests can be served: the database answers and the service is not stopping',
     method: 'get',
     path: '/readyz',
     access: 'anyone',

@@ -93,7 +93,7 @@ export function addTokenRoutes(api: Api, parts: ApiParts): void {
       400: jsonResponse('Refused (RFC 6749, section 5.2).', errorSchema),
       429: jsonResponse('Too many exchanges.', errorSchema),
       503: {
-        description: 'The keys of the issuer cannot be fetched, or the database does not respond.',
+        description: 'The keys of the issuer cannot be fetched, or the database does not answer.',
         content: { 'application/json': { schema: errorSchema }, [problemMediaType]: { schema: problemSchema } },
       },
     },

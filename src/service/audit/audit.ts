@@ -3,7 +3,7 @@ import { parseJson } from '../contract/response.ts';
 import type { Database, Storage } from '../storage/storage.ts';
 import { asTimestamp, now } from '../storage/timestamp.ts';
 
-/** Audited actions: everything except a token's own locks and syncs. */
+/** The audited actions: everything except what a token does with its own locks and syncs. */
 export const auditActions = [
   'session.signed-in',
   'session.signed-out',
@@ -40,7 +40,7 @@ export interface Actor {
 export interface AuditEntry {
   readonly actor: Actor;
   readonly action: AuditAction;
-  /** Must not contain secrets: everyone who may read the audit can read all of it. */
+  /** Must not contain secrets: anyone who may read the audit log can read all of it. */
   readonly detail: Readonly<Record<string, unknown>>;
 }
 
@@ -51,7 +51,7 @@ export async function recordAudit(db: Database, { actor, action, detail }: Audit
   await db.insertInto('audit').values(entry).execute();
 }
 
-/** The newest entries come first. */
+/** The audit entries, newest first. */
 export async function readAudit({ read }: Pick<Storage, 'read'>, { limit }: { readonly limit: number }) {
   const newest = read
     .selectFrom('audit')
@@ -69,5 +69,5 @@ export async function readAudit({ read }: Pick<Storage, 'read'>, { limit }: { re
 
 const detailSchema = z.record(z.string(), z.unknown());
 
-/** An entry that was inserted by hand must not make all others unreadable. */
+/** An entry that someone inserted by hand must not make all others unreadable. */
 const parseDetail = (text: string): AuditEntry['detail'] => parseJson(detailSchema, text) ?? { unreadable: text };

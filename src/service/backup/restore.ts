@@ -16,9 +16,9 @@ import { countActiveLocks } from '../workspaces/workspaces.ts';
 import { type Header, headerSchema, tableKeys, waitForReader } from './write.ts';
 
 /**
- * Restores the database from a backup of SQLite or PostgreSQL, in one transaction: after an error, nothing is changed.
- * Fences that were issued since the backup are not issued again, and sessions that ended since then stay ended. With
- * `replace`, removes the data of the database first.
+ * Restores the database from a backup of SQLite or PostgreSQL in one transaction, so that an error leaves it unchanged.
+ * Fences issued since the backup are not issued again, and sessions that ended since then stay ended. `replace` removes
+ * all data of the database first.
  */
 export const restoreBackup = (
   { rebuild, dialect }: Storage,
@@ -54,7 +54,7 @@ const unsupported = (detail: string): CommandError =>
     `The file is not a backup that this version of workspace-service can read. Nothing was changed. ${detail}`,
   );
 
-/** Replaces all tables with those of the backup. May fail at its end: the transaction must then be rolled back. */
+/** Replaces all tables with those of the backup. If it throws, even at the end, the transaction must be rolled back. */
 async function load(input: Readable, db: Database, dialect: Dialect) {
   const counts: Record<string, number> = {};
   try {
@@ -77,7 +77,7 @@ async function load(input: Readable, db: Database, dialect: Dialect) {
 }
 
 async function* linesOf(text: AsyncIterable<string>): AsyncGenerator<string, undefined> {
-  // A line may have megabytes, and arrives in pieces: they are joined once.
+  // A line may have megabytes, and arrives in pieces, which are joined only once.
   let begun: string[] = [];
   for await (const piece of text) {
     const [end = '', ...lines] = piece.split('\n');
@@ -108,7 +108,7 @@ const rowsSchema = z.tuple([
 async function insertRows(db: Database, dialect: Dialect, table: string, rows: readonly Row[]): Promise<void> {
   const columns = Object.keys(rows[0] ?? {});
   const values = rows.map((row) => sql`(${sql.join(columns.map((name) => row[name]))})`);
-  // PostgreSQL generates the sequence of audit entries and deliveries, and without this clause rejects other values.
+  // PostgreSQL generates the sequence numbers of audit entries and deliveries, and rejects others without this clause.
   const overriding = dialect === 'postgres' ? sql`overriding system value` : sql``;
   const names = sql.join(columns.map((name) => sql.ref(name)));
   try {
@@ -119,7 +119,7 @@ async function insertRows(db: Database, dialect: Dialect, table: string, rows: r
   }
 }
 
-/** After the highest number. SQLite does so by itself. */
+/** Continues after the highest number. SQLite does so by itself. */
 async function continueSequences(db: Database): Promise<void> {
   for (const table of ['audit', 'deliveries', 'ended_locks']) {
     const last = sql`(select max(sequence) from ${sql.table(table)})`;
@@ -139,20 +139,20 @@ function explainZlibError(error: unknown): unknown {
     : damaged('its checksum or its compression is wrong');
 }
 
-/** Ids become names of folders and parts of URLs. */
+/** Workspace ids are also names of folders and parts of URLs. */
 async function refuseUnusableWorkspaces(db: Database): Promise<void> {
   const workspaces = await db.selectFrom('workspaces').select('id').execute();
   const wrong = workspaces.find(({ id }) => !parseWorkspaceId(id).ok);
   if (wrong !== undefined) throw damaged(`no workspace can have the id ${quoteForLog(wrong.id)}`);
 }
 
-/** A session or a link that ended after the backup must not work again. */
+/** Sessions and links that ended after the backup must not work again. */
 async function endSessions(db: Database): Promise<void> {
   await db.deleteFrom('sessions').execute();
   await db.deleteFrom('sign_in_links').execute();
 }
 
-/** Tables with data of users. An unused service has rows only in other tables, and creates them again. */
+/** Tables with user data. An unused service has rows only in other tables, and can create those again. */
 const tablesOfUsers = ['workspaces', 'tokens', 'trust_rules', 'audit'] as const;
 
 async function refuseStoredData(db: Database): Promise<void> {
@@ -166,8 +166,8 @@ async function refuseStoredData(db: Database): Promise<void> {
 }
 
 /**
- * Every instance polls for work, and so always has a connection. This process has a single one. A service that starts
- * during the restore waits for its end, or gives up.
+ * Refuses if another process uses the database. Every instance polls for work, so it always has a connection, and this
+ * process has only one. A service that starts during the restore waits for it, or gives up.
  */
 async function refuseOtherUsers(db: Database): Promise<void> {
   const { rows } = await sql<{ pid: number }>`
@@ -180,25 +180,25 @@ async function refuseOtherUsers(db: Database): Promise<void> {
   );
 }
 
-/** Drops the tables and creates them again, which is faster than the removal of their rows. */
+/** Drops and recreates the tables, which is faster than removing their rows. */
 async function emptyDatabase(db: Database, dialect: Dialect): Promise<void> {
   for (const table of [...tableKeys.map(([table]) => table).toReversed(), 'schema_version'])
     await sql`drop table ${sql.table(table)}`.execute(db);
   await migrate(db, dialect);
-  // The only row that the schema starts with.
+  // The schema starts with only this row.
   await db.deleteFrom('fences').execute();
 }
 
 /**
- * Far more fences than a workspace can issue in a millisecond, because each is written to disk. The margin also covers
- * a clock that was set back, and the clock of another database.
+ * More fences than a workspace can issue in a millisecond, because each is written to disk. The margin also covers
+ * clocks: one that was set back, or that of another database.
  */
 const maxFencesPerMs = 100;
 
 /** Minimum, for the moment of the backup itself and for clocks that differ. */
 const minRaise = 1_000_000;
 
-/** Raises the last fence of every workspace above all that may have been issued since the backup, and returns by how much. */
+/** Raises the last fence of every workspace above any issued since the backup, and returns the difference. */
 export async function raiseFences(db: Database, sinceBackupMs: number): Promise<number> {
   const raisedBy = minRaise + maxFencesPerMs * Math.max(0, sinceBackupMs);
   await db
@@ -213,7 +213,7 @@ async function keepHigherFences(
   db: Database,
   replaced: readonly { workspace_id: string; value: number }[],
 ): Promise<void> {
-  // One by one: a statement has a limited number of parameters, and there is a fence for each workspace that ever was.
+  // One at a time: the parameters of a statement are limited, and every workspace that ever existed has a fence.
   for (const fence of replaced) {
     await db
       .insertInto('fences')

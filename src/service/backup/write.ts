@@ -10,8 +10,8 @@ import { now } from '../storage/timestamp.ts';
 export const format = 'workspace-service backup 1';
 
 /**
- * A backup is gzipped JSON, one value per line: the header, then tables with some of their rows. Without the
- * checksum at the end of the compressed data it is incomplete.
+ * A backup is gzipped JSON, one value per line: the header, then tables, each in several parts. It is complete only
+ * with the checksum at the end of the compressed data.
  */
 export const headerSchema = z.object({
   format: z.literal(format),
@@ -52,7 +52,7 @@ export const writeBackup = (storage: Storage, service: string, output: Writable)
 
 const lineOf = (value: object): string => `${JSON.stringify(value)}\n`;
 
-/** Limits the memory, as a row may contain a complete response or event, and the parameters of a statement. */
+/** Limits memory, because a row may contain a complete response or event, and the parameters of a statement. */
 const pageSize = 100;
 
 type StoredRow = Readonly<Record<string, unknown>>;
@@ -89,13 +89,13 @@ export function readSnapshot<T>({ dialect, read }: Storage, work: (db: Database)
   });
 }
 
-/** Disables the timeouts of a transaction on PostgreSQL: a pipe may be slow, and a migration of all rows takes time. */
+/** Disables the transaction timeouts of PostgreSQL: a pipe may be slow, and migrating all rows takes time. */
 export async function waitForReader(db: Database): Promise<void> {
   for (const limit of ['statement_timeout', 'idle_in_transaction_session_timeout'])
     await sql`select set_config(${limit}, '0', true)`.execute(db);
 }
 
-/** Every table with its primary key, in the order of a backup: a table follows those that it references. */
+/** Every table with its primary key, in backup order: a table comes after the tables that it references. */
 export const tableKeys = Object.entries(tables).map(([table, columns]) => {
   const [, several] = /\n *primary key \((.+)\)/.exec(columns) ?? [];
   const [, one = ''] = /(\w+) (?:\w+ primary key|serial)/.exec(columns) ?? [];

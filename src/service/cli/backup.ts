@@ -25,7 +25,7 @@ const backup = defineStorageCommand({
   details: [
     'Mirrors and LFS objects are not included: the service fetches them again.',
     'The file contains the secrets of webhooks and pools, and the passwords of remotes. Only this user can read it. Keep it safe.',
-    '"workspace-service restore" can restore it into SQLite or PostgreSQL, whichever it comes from.',
+    '"workspace-service restore" restores it into SQLite or PostgreSQL, regardless of where it comes from.',
   ],
   arguments: { file: required('FILE', 'the file to create', parseFile) },
   example: 'workspaces.backup',
@@ -46,7 +46,7 @@ function totalOf(rows: Readonly<Record<string, number>>): string {
   return pluralize(total, 'row');
 }
 
-/** Creates a file for the current user only, and removes it if it is not complete. */
+/** Creates a file that only this user can read, and removes it if it was not completed. */
 async function writeToFile(storage: Storage, file: string, io: ProcessIo) {
   const { interrupted, exitCode, forget } = awaitStop(io);
   const handle = await withFileErrors(file, open(file, 'wx', 0o600), {
@@ -55,7 +55,7 @@ async function writeToFile(storage: Storage, file: string, io: ProcessIo) {
   });
   try {
     const output = addAbortSignal(interrupted, handle.createWriteStream({ flush: true }));
-    // An interruption before the first write: writeBackup() rejects.
+    // Handles an interruption before the first write. writeBackup() then rejects.
     output.on('error', () => undefined);
     return await writeBackup(storage, packageVersion, output);
   } catch (error) {
@@ -109,12 +109,12 @@ const restore = defineCommand({
   },
 });
 
-/** Generous limit: no standby that lags a week behind its primary is promoted. */
+/** Generous: nobody promotes a standby that lags a week behind its primary. */
 const longestLagMs = 7 * 86_400_000;
 
 const raiseFencesCommand = defineStorageCommand({
   name: 'raise-fences',
-  summary: 'raise the fences of all workspaces, after promoting a standby that may lack the last changes',
+  summary: 'raise the fences of all workspaces, after promoting a standby that may lack recent changes',
   details: [
     'An asynchronous standby can lack the last locks of its primary, and would issue their fences again. Promote it, run this',
     'command, and only then start the service. Running it twice does no harm.',

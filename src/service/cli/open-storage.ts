@@ -25,7 +25,7 @@ async function openStorage({ data, environment, ...events }: DatabaseOptions): P
   const url = databaseUrl(environment);
   try {
     if (url === null) return await openSqlite({ folder: data, ...events });
-    // Loaded only when needed: importing the PostgreSQL driver takes time.
+    // Loaded on demand, because importing the PostgreSQL driver takes time.
     const { openPostgres } = await import('../storage/postgres.ts');
     return await openPostgres({ url, onIdleError: () => undefined, ...events });
   } catch (error) {
@@ -35,8 +35,8 @@ async function openStorage({ data, environment, ...events }: DatabaseOptions): P
 }
 
 /**
- * Keeps other services off the data folder during the work, and creates it if it is missing. `advice` is for the case
- * that one runs. An otherwise unused database is locked: the system releases the lock however the process ends.
+ * Keeps other services off the data folder during `work`, and creates a missing folder. The error names `advice` if one
+ * runs. Locks a database that has no other use, because the system releases the lock however the process ends.
  */
 export async function withOwnFolder<T>(data: string, advice: string, work: () => Promise<T>): Promise<T> {
   const file = join(data, 'instance.db');
@@ -69,7 +69,7 @@ function folderFailure(folder: string, error: unknown): unknown {
   );
 }
 
-/** Explains errors of the file. Other errors, such as those of the database, stay as they are. */
+/** Explains errors of the file. Other errors, such as those of the database, are not changed. */
 export const withFileErrors = <T>(file: string, work: Promise<T>, texts: Readonly<Record<string, string>> = {}) =>
   work.catch((error: unknown) => {
     if (!(error instanceof Error && 'syscall' in error)) throw error;
@@ -104,7 +104,7 @@ function databaseFailure(error: unknown): string {
   if (!(error instanceof Error)) return 'it failed';
   const code = errorCode(error);
   if (code !== '') return databaseErrors[code] ?? systemErrorText(code) ?? `it failed (${code})`;
-  // Errors of the driver itself have no code, and their messages quote settings, so they are not repeated.
+  // The driver's own errors have no code, and their messages quote settings, so they are not shown.
   if (/timeout|terminated/i.test(error.message)) return 'it did not respond in time';
   if (/\bSSL\b/.test(error.message)) return 'it does not support TLS as the URL requires';
   return 'the driver rejected the URL, or the server rejected the connection';

@@ -25,11 +25,11 @@ const serve = defineCommand({
   flags: serveFlags,
   example: '--dev',
   async run({ flags, environment, io, commands }) {
-    // All commands may run in the same environment.
+    // Other commands may run in the same environment, so their variables are known, too.
     const known = new Set(commands.flatMap((command) => Object.keys(command.flags).map(variableOf)));
     const ours = Object.keys(environment).filter((name) => name.startsWith(variableOf('')));
     const unknownVariables = ours.filter((name) => !known.has(name)).toSorted();
-    // Imported here because the other commands do not need the service.
+    // Imported on demand, because the other commands do not need the service.
     const { runService } = await import('./run-service.ts');
     const { data = flags.dev ? devDataFolder : dataFolder } = flags;
     await runService({ ...flags, data }, environment, io, unknownVariables);
@@ -43,7 +43,7 @@ const audit = defineStorageCommand({
   summary: 'list the audit log: who did what, when, and from where; newest first',
   details: [
     `Actions: ${auditActions.join(', ')}.`,
-    'What a token does with its own locks and syncs is in the log of the service, not here.',
+    'Actions of a token on its own locks and syncs are in the log of the service, not here.',
   ],
   flags: {
     limit: withDefault('N', 'maximum number of entries to list', wholeNumber(1, maxEntries), '100'),

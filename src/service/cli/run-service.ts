@@ -52,7 +52,7 @@ export async function runService(
   );
 }
 
-/** Older versions lack some of the settings that keep a remote from making git run commands. */
+/** Older versions lack some settings that prevent a remote from making git run commands. */
 const oldestGit = [2, 39] as const;
 
 async function checkGit(git: Git): Promise<void> {
@@ -94,7 +94,7 @@ const loopbackNetworks = ['127.0.0.0/8', '::1/128'].map(cidr);
 
 async function startInstance({ settings, ...context }: ServeContext): Promise<Service> {
   const { dev, host, port, data, minFreeDisk, allowHookNetwork, trustedProxy } = settings;
-  // With SQLite, no other instance could accept the requests during a delay.
+  // With SQLite, no other instance could take over requests during a delay.
   const { drainDelay = { seconds: context.storage.dialect === 'postgres' ? 5 : 0 } } = settings;
   const allowedNetworks = [...allowHookNetwork, ...(dev ? loopbackNetworks : [])];
   const freeDisk = await measureFreeDisk(data, minFreeDisk, context.metrics);
@@ -132,7 +132,7 @@ const listenErrors: Readonly<Record<string, string>> = {
   EAI_AGAIN: 'the name does not resolve',
 };
 
-/** Prints and logs where the service listens. */
+/** Prints and logs the URLs of the service. */
 function announce({ settings, io, log }: ServeContext, port: number, dev: DevSetup | null): void {
   const { host, json } = settings;
   const base_url = `${originAt(host, port)}/v1`;
@@ -164,13 +164,13 @@ function announce({ settings, io, log }: ServeContext, port: number, dev: DevSet
 
 const build = { version: packageVersion, revision };
 
-/** The start removes the mirrors of unknown workspaces, so the folder remembers the database that it belongs to. */
+/** A folder belongs to one database: startup removes mirrors whose workspaces are not in the database. */
 async function requireFolderOfDatabase(storage: Storage, folder: string): Promise<void> {
   const id = await databaseKey(storage, 'database-id');
   const file = join(folder, 'database-id');
   const known = await unlessMissing(readFile(file, 'utf8'));
   if (known === undefined) {
-    // Not in place: after a power failure, the file might be empty.
+    // Renamed into place, because after a power failure the file could otherwise be empty.
     await writeFile(`${file}.new`, id, { mode: 0o600, flush: true });
     await rename(`${file}.new`, file);
   } else if (known !== id) {
@@ -198,7 +198,7 @@ async function setUpDev(storage: Storage, git: Git) {
 
 type DevSetup = Awaited<ReturnType<typeof setUpDev>>;
 
-/** Startup message of development mode. Nothing else shows the token. */
+/** Startup message of development mode. The token is shown only here. */
 export function welcome(baseUrl: string, { token, workspace }: Pick<DevSetup, 'token' | 'workspace'>): string[] {
   return [
     '',
@@ -227,7 +227,7 @@ export function welcome(baseUrl: string, { token, workspace }: Pick<DevSetup, 't
   ];
 }
 
-/** One JSON object a line. Callers must not log secrets. */
+/** Writes one JSON object per line. Callers must not log secrets. */
 export const createLog = ({ logLevel: level }: Pick<ServeSettings, 'logLevel'>, output: Output): Logger =>
   pino(
     {
@@ -239,7 +239,7 @@ export const createLog = ({ logLevel: level }: Pick<ServeSettings, 'logLevel'>, 
     { write: (line: string) => output.write(safeJson(line)) },
   );
 
-/** The parts of an error that contain no secrets: drivers attach more, such as column values. */
+/** Only fields without secrets: drivers attach more to an error, such as column values. */
 function errorFields(error: unknown): unknown {
   if (!(error instanceof Error)) return { type: typeof error };
   const { name, message, stack } = error;

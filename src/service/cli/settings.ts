@@ -15,7 +15,7 @@ export const publicUrl = optional(
   parsePublicUrl,
 );
 
-/** Not that of a real service, which would accept the token that --dev prints. */
+/** Separate from the data of a real service, which would accept the token that --dev prints. */
 export const devDataFolder = './workspace-dev-data';
 
 export const serveFlags = {
@@ -76,7 +76,7 @@ export function parseTrustedProxy(text: string): Parsed<Cidr> {
     : network;
 }
 
-/** With or without `/v1`; no other path, because the dashboard links to paths that start with a slash. */
+/** With or without `/v1`. Other paths are refused, because links of the dashboard start at the root. */
 export function parsePublicUrl(text: string): Parsed<string> {
   const [, url = ''] = /^(https?:\/\/[^/?#@]+)(?:\/+v1)?\/*$/i.exec(text) ?? [];
   return URL.canParse(url)
@@ -86,7 +86,7 @@ export function parsePublicUrl(text: string): Parsed<string> {
 
 const maxPerSecond = 1_000_000;
 
-/** Burst of an idle token, in seconds of its rate: jobs request all their locks when they start. */
+/** Burst of an idle token, in seconds at its rate: jobs request all of their locks when they start. */
 const burstSeconds = 60;
 
 export function parseRateLimit(text: string): Parsed<RateLimit> {
@@ -107,7 +107,7 @@ export function parseByteCount(text: string): Parsed<number> {
     : accepted(Number(digits) * 1_000 ** 'BKMGT'.indexOf(unit.charAt(0)));
 }
 
-/** In development on a loopback address, the URL is known without a setting. */
+/** In development on a loopback address, the public URL is known without a setting. */
 export function publicUrlOf({ publicUrl, dev, host }: Pick<ServeSettings, 'publicUrl' | 'dev' | 'host'>, port: number) {
   return publicUrl ?? (dev && isLoopback(host) ? originAt(host, port) : undefined);
 }
@@ -117,7 +117,7 @@ export const originAt = (host: string, port: number): string =>
 
 export const signInUrl = (origin: string, link: string): string => `${origin}/sign-in?link=${link}`;
 
-/** Lines that show the link. It appears nowhere else. */
+/** The lines that show the link, which appears nowhere else. */
 export const signInLines = (url: string): readonly string[] => [
   'This link signs you in to the dashboard as an administrator. It works once, within an hour:',
   '',

@@ -22,11 +22,11 @@ export const commonFlags = {
 export const storageVariables = [['DATABASE_URL', 'a PostgreSQL database, instead of SQLite in --data']] as const;
 
 export interface OperatorStorage extends Storage {
-  /** Makes an audited change: of the workspace that the command is about, or else a global one. */
+  /** Makes an audited change: of the workspace in the arguments, or otherwise a global one. */
   change<T>(make: (db: Database, actor: Actor) => Promise<T>): Promise<T>;
 }
 
-/** With `createsDatabase`, creates a missing database. Otherwise, a mistyped folder is not used as an empty service. */
+/** `createsDatabase`: create a missing database. Without it, a mistyped folder does not pass for an empty service. */
 const storageCommand = ({ createsDatabase }: { readonly createsDatabase: boolean }) =>
   commandKind(
     commonFlags,
@@ -48,7 +48,7 @@ const storageCommand = ({ createsDatabase }: { readonly createsDatabase: boolean
     },
   );
 
-/** Defines commands on the stored data of the service. An argument `workspace` must exist there. */
+/** Defines a command on the stored data of the service. If it has the argument `workspace`, that must exist. */
 export const defineStorageCommand = storageCommand({ createsDatabase: false });
 
 export const defineCreatingCommand = storageCommand({ createsDatabase: true });
@@ -63,7 +63,7 @@ export async function requireWorkspaces({ read }: Storage, ids: readonly string[
   throw new CommandError(`There is no workspace "${id}". ${advice}`.trimEnd());
 }
 
-/** The system user as the actor. Access to the folder or database permits everything, so no token is involved. */
+/** The system user as the actor. Access to the folder or database permits everything, so no token is needed. */
 export const operatorActor = (): Actor => ({ name: `operator:${systemUser()}`, tokenId: null, address: null });
 
 const noDataIn = (data: string): CommandError =>

@@ -21,7 +21,7 @@ const permissionFlags = {
   workspaces: list('LIST', 'limit the token to these workspaces, separated by commas', parseWorkspaceId, 'default all'),
 };
 
-/** Users confuse the secret of a token with its id, so the error does not quote the value. */
+/** The error does not quote the value, because users confuse the secret of a token with its id. */
 export const idOf =
   (kind: 'tok' | 'hook' | 'trust', listedBy: string) =>
   (text: string): Parsed<string> =>

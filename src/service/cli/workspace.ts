@@ -29,7 +29,7 @@ import {
 
 const remoteHint = 'the git repository to mirror: https://host/path, ssh://user@host/path or user@host:path';
 
-/** Accepts repositories on the disk: whether they are allowed is a separate setting. `text` includes the credentials. */
+/** Accepts repositories on this disk, which a separate setting allows. `text` includes the credentials. */
 function parseAnyRemote(text: string): Parsed<{ readonly text: string; readonly remote: Remote }> {
   const remote = parseRemote(text, { allowFile: true });
   return remote.ok ? accepted({ text, remote: remote.value }) : remote;
@@ -49,9 +49,9 @@ const settingFlags = {
   ),
   lfsUrl: optional(
     'URL',
-    'the LFS endpoint that has the objects of the workspace, without user name and password; none for that of the remote',
+    'the LFS endpoint with the objects of the workspace, without user name and password; none for the endpoint of the remote',
     orNone(parseLfsUrl),
-    'default that of the remote',
+    'default the endpoint of the remote',
   ),
   lfs: optional(
     'WHICH',
@@ -104,7 +104,7 @@ const workspaceUpdate = defineStorageCommand({
   name: 'workspace update',
   summary: 'change the remote of a workspace, or its settings',
   details: [
-    'What has no flag stays as it is. Branches synced from the previous remote stay until a sync updates them.',
+    'Settings without a flag are not changed. Branches synced from the previous remote stay until a sync updates them.',
     'Set a URL with a password in WORKSPACE_SERVICE_REMOTE: other users can read the arguments of a process.',
   ],
   arguments: { workspace: workspaceArgument },
@@ -119,7 +119,7 @@ const workspaceUpdate = defineStorageCommand({
     const settings = { id, ...(flags.remote && { remote: flags.remote.text }), ...settingsOf(flags) };
     await storage.change((...by) => updateWorkspace(...by, settings));
     const workspace = await findWorkspace(storage.read, id);
-    // It existed a moment ago.
+    // Another process may have removed it since the check.
     if (workspace === undefined) throw new CommandError(`The workspace "${id}" was removed meanwhile.`);
     // The remote may contain credentials.
     const { id: _, remote: __, default_branch: ___, created_at: ____, ...changed } = workspace;
@@ -203,7 +203,7 @@ async function checkRemote(
   }
 }
 
-/** Only the settings that were given. */
+/** The settings that were given. */
 const settingsOf = (flags: FlagValues<typeof settingFlags>): Partial<WorkspaceSettings> => ({
   ...(flags.deskTtl && { desk_ttl: formatDuration(flags.deskTtl) }),
   ...(flags.lfsUrl !== undefined && { lfs_url: flags.lfsUrl }),

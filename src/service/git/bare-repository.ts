@@ -10,7 +10,7 @@ export const mainBranch = 'main' as BranchName;
 
 export const branchRef = (branch: BranchName): string => `refs/heads/${branch}`;
 
-/** A bare repository with everything that was fetched from a remote. Fetched objects are never removed. */
+/** A bare repository with everything that was ever fetched from a remote. Fetched objects are never removed. */
 export interface Mirror {
   readonly repository: string;
   /** Folder for work in progress, on the same disk so that results can be renamed into place. */
@@ -20,7 +20,7 @@ export interface Mirror {
 /** Creates the repository if it is missing or incomplete. Several processes may do it at once. */
 export async function ensureRepository({ repository, scratch }: Mirror): Promise<void> {
   if (await isRepository(repository)) return;
-  // On a read-only disk, only the scratch folder has the right error: Node says that the parents of others are missing.
+  // First the scratch folder: on a read-only disk, Node reports the others as missing.
   await withScratchFolder(scratch, async (folder) => {
     await createFolders(repository);
     for (const [name, text] of Object.entries({ config, HEAD: headOf(mainBranch) })) {
@@ -31,8 +31,8 @@ export async function ensureRepository({ repository, scratch }: Mirror): Promise
 }
 
 /**
- * Creates a repository without refs, which reads objects from the mirror as well, but writes into its own folder. Running
- * git for it takes longer.
+ * Creates a repository without refs. It also reads objects from the mirror, but writes only into its own folder. Done
+ * without git, whose start takes longer.
  */
 export async function createRepository(folder: string, mirror?: Mirror, defaultBranch = mainBranch): Promise<void> {
   await createFolders(folder);
@@ -70,17 +70,17 @@ export async function withScratchFolder<T>(parent: string, work: (folder: string
   }
 }
 
-/** Temporary packs of git, marks of packs of a fetch that has not ended, and locks of refs. */
+/** Temporary packs of git, marks of the packs of unfinished fetches, and locks of refs. */
 const leftovers = [
   ['objects/pack', /^(?:\.tmp-|tmp_)|\.keep$/],
   ['refs/fetched', /\.lock$/],
 ] as const;
 
-/** Removes what a git that was killed or has failed left in a repository that none is writing into. */
+/** Removes the leftovers of a git that was killed or failed, in a repository that nothing else is writing to. */
 export async function removeLeftovers(repository: string): Promise<void> {
   const files = leftovers.flatMap(([folder, pattern]) => {
     const path = join(repository, folder);
-    // Listed before any other work can start.
+    // Synchronous, so that the list is read before any other work can start.
     const names = existsSync(path) ? readdirSync(path) : [];
     return names.filter((name) => pattern.test(name)).map((name) => join(path, name));
   });

@@ -8,7 +8,7 @@ interface Commit {
   readonly at: number;
 }
 
-/** A file that a commit changed; a merge, only if the file differs from all parents. */
+/** A file that a commit changed. For a merge, only files that differ from all parents. */
 export interface FileChange {
   readonly path: string;
   /** Null if the commit deleted the file. */
@@ -17,19 +17,19 @@ export interface FileChange {
 }
 
 interface ChangeQuery {
-  /** Only commits that this one contains. */
+  /** Only commits that are contained in this one. */
   readonly head: string;
-  /** Only commits that this one does not contain. */
+  /** Only commits that are not contained in this one. */
   readonly except: string;
   readonly limits: Limits;
 }
 
 const headerMark = '\u0001';
 
-/** Last time of four digits for the year. A commit may claim any time. */
+/** The last time with a year of four digits. A commit can claim any time. */
 const maxTime = Date.parse('9999-12-31T23:59:59.999Z');
 
-/** Changes of files, newest first, including those that a merge did not take. A rename is a deletion and an addition. */
+/** Lists file changes, newest first, including those that a merge dropped. A rename is a deletion and an addition. */
 export async function listChanges(
   git: GitCommand,
   { head, except, limits }: ChangeQuery,
@@ -50,7 +50,7 @@ export async function listChanges(
   });
 }
 
-/** The types of the objects with these names, such as `COMMIT:PATH`; undefined for each one that is missing. */
+/** The types of the objects with these names, such as `COMMIT:PATH`; undefined for missing objects. */
 export async function lookUp(
   git: GitCommand,
   names: readonly string[],

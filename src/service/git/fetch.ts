@@ -18,15 +18,15 @@ import { type Remote, remoteArguments } from './remote.ts';
 import { type Limits, withSignal } from './run-git.ts';
 
 /**
- * Estimates the objects that a fetch of the branch would transfer: starts a fetch and ends it when the pack arrives, whose
- * header has the number.
+ * Estimates the number of objects that a fetch of the branch would transfer: starts a fetch, and ends it after the
+ * header of the pack, which contains the number.
  */
 export async function estimateObjects(transfer: Transfer, branch: BranchName): Promise<number> {
   const { mirror } = transfer;
   const known = new AbortController();
   let total = 0;
   await withScratchFolder(mirror.scratch, async (folder) => {
-    // Its unfinished pack is removed with the folder. The refs of the mirror take part in the negotiation.
+    // The unfinished pack is removed with the folder. The negotiation uses the refs of the mirror.
     const repository = join(folder, 'borrowing.git');
     await createRepository(repository, mirror);
     const limits = withSignal(transfer.limits, known.signal);
@@ -42,8 +42,8 @@ export async function estimateObjects(transfer: Transfer, branch: BranchName): P
 }
 
 /**
- * Fetches the branch into the mirror, with all its objects. Its ref there only keeps the objects for later fetches: which
- * commits are served is recorded elsewhere, after the fetch.
+ * Fetches the branch into the mirror, with all of its objects. The ref there only keeps the objects for later fetches.
+ * The commits to serve are recorded elsewhere, after the fetch.
  */
 export async function fetchBranch(transfer: Transfer, branch: BranchName, onReceived: (objects: number) => void) {
   const { repository } = transfer.mirror;
@@ -59,8 +59,8 @@ export async function fetchBranch(transfer: Transfer, branch: BranchName, onRece
 }
 
 /**
- * Fetches commits that were the heads of these branches, if the remote still has them. Fetches the branches if the remote
- * refuses the id of a commit.
+ * Fetches commits that were heads of these branches, if the remote still has them. If the remote refuses commit ids,
+ * fetches the branches instead.
  */
 export async function fetchCommits(transfer: Transfer, heads: BranchHeads): Promise<void> {
   const { git, mirror, remote, limits } = transfer;
@@ -70,7 +70,7 @@ export async function fetchCommits(transfer: Transfer, heads: BranchHeads): Prom
     await transferRefs({ ...transfer, repository, sources: heads });
   } catch (error) {
     if (!(error instanceof GitError && error.kind === 'failed')) throw error;
-    // Fails as well if the remote does not answer at all.
+    // Also fails if the remote does not respond at all.
     const { branches } = await listRemoteBranches(git, remote, limits);
     const sources = branchSources([...heads.keys()].filter((branch) => branches.has(branch)));
     if (sources.size > 0) await transferRefs({ ...transfer, repository, sources });
@@ -81,12 +81,12 @@ export async function fetchCommits(transfer: Transfer, heads: BranchHeads): Prom
 const branchSources = (branches: readonly BranchName[]): BranchHeads =>
   new Map(branches.map((branch) => [branch, branchRef(branch)]));
 
-/** A hash, because the names of two branches, such as `a` and `a/b`, may exclude each other as refs. */
+/** Hashed, because two branch names, such as `a` and `a/b`, can exclude each other as refs. */
 const fetchedRef = (branch: BranchName): string => `refs/fetched/${createHash('sha256').update(branch).digest('hex')}`;
 
-/** Keeps the names of new packs through a power failure. git itself syncs only their contents. */
+/** Makes the names of new packs survive a power failure. git itself flushes only their contents. */
 async function syncFolder(folder: string): Promise<void> {
-  // Windows cannot open a folder as a file, and orders its writes itself.
+  // Windows cannot open a folder as a file, and orders these writes itself.
   if (process.platform === 'win32') return;
   const handle = await open(folder, 'r');
   await handle.sync().finally(() => handle.close());
@@ -103,18 +103,18 @@ interface Transfer {
   readonly mirror: Mirror;
   readonly remote: Remote;
   readonly limits: Limits;
-  /** A fetch without any message of git or the remote for this long is ended: git reports all that arrives. */
+  /** Ends a fetch if neither git nor the remote sends a message for this long. git reports all received data. */
   readonly silenceMs: number;
 }
 
 interface RefTransfer extends Transfer {
-  /** Receives the objects and the refs: the mirror, or a repository that reads its objects from the mirror. */
+  /** Receives the objects and refs: the mirror, or a repository that reads its objects from the mirror. */
   readonly repository: string;
-  /** What to fetch for each branch: its ref, or a commit. */
+  /** What to fetch for each branch: its ref or a commit. */
   readonly sources: BranchHeads;
 }
 
-/** Fetches the missing objects of all sources, and then moves the refs of their branches. */
+/** Fetches the missing objects of all sources, then moves the refs of their branches. */
 async function transferRefs(
   { git, remote, limits, silenceMs, repository, sources }: RefTransfer,
   onProgress: (progress: Progress) => void = () => undefined,
@@ -137,7 +137,7 @@ async function transferRefs(
         isShallow ||= line.includes('because shallow roots are not allowed to be updated');
         const progress = readProgress(line);
         isReceived ||= progress !== undefined && progress.received === progress.total;
-        // Afterwards, git processes the pack, which may take longer.
+        // git now processes the pack, without messages, which may take longer.
         if (isReceived) clearTimeout(heard);
         else heard.refresh();
         if (progress !== undefined) onProgress(progress);
@@ -156,12 +156,12 @@ export function readProgress(line: string): Progress | undefined {
   return { received: Number(received), total: Number(total) };
 }
 
-/** More make clones slower. */
+/** With more packs, clones become slower. */
 const maxPacks = 20;
 
 /**
- * Joins small packs into larger ones, each at least twice as large as the next: the work is proportional to the fetched
- * data, and large packs stay. No object is dropped, so fetches may run at the same time.
+ * Joins small packs into larger ones, each at least twice the size of the next. The work is proportional to the fetched
+ * data, and large packs are kept. Drops no objects, so fetches can run at the same time.
  */
 export async function maintainMirror(git: GitCommand, { repository }: Mirror, limits: Limits): Promise<void> {
   const packs = (await namesIn(join(repository, 'objects', 'pack'))).filter((name) => name.endsWith('.pack'));
@@ -180,10 +180,10 @@ export interface RemoteBranches {
 
 const prefix = 'refs/heads/';
 
-/** They are kept in memory, and anyone who may push can create any number. */
+/** The branches are kept in memory, and anyone with push access can create any number. */
 const maxBranches = 100_000;
 
-/** Branches with invalid names are omitted: they could not be synced either. */
+/** Omits branches with invalid names, which could not be synced anyway. */
 export async function listRemoteBranches(git: GitCommand, remote: Remote, limits: Limits): Promise<RemoteBranches> {
   const branches = new Map<BranchName, string>();
   let defaultBranch: BranchName | undefined;
@@ -199,7 +199,7 @@ export async function listRemoteBranches(git: GitCommand, remote: Remote, limits
       if (branches.size > maxBranches) {
         throw new GitError(
           'failed',
-          `git could not ${purpose}: there are more than ${maxBranches}. Delete those that nobody needs.`,
+          `git could not ${purpose}: there are more than ${maxBranches}. Delete unused branches.`,
         );
       }
       if (ref === 'HEAD' && left.startsWith('ref: ')) defaultBranch = nameOf(left.slice('ref: '.length));
@@ -209,7 +209,7 @@ export async function listRemoteBranches(git: GitCommand, remote: Remote, limits
 }
 
 function nameOf(ref: string): BranchName | undefined {
-  // U+FFFD replaces bytes that are not UTF-8: such a name cannot be passed back to git.
+  // U+FFFD replaces bytes that are not UTF-8. Such a name cannot be passed back to git.
   if (!ref.startsWith(prefix) || ref.includes('\ufffd')) return undefined;
   const name = parseBranchName(ref.slice(prefix.length));
   return name.ok ? name.value : undefined;

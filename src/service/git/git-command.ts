@@ -4,17 +4,17 @@ import { GitError } from './git-error.ts';
 import { accessSettings, createRemoteRedactor, type Remote } from './remote.ts';
 import { type GitWork, type Limits, runGit, withSignal } from './run-git.ts';
 
-/** Limits of local work, which is either quick or stuck. */
+/** Limits for local work, which is either quick or stuck. */
 export const localLimits: Limits = { timeoutMs: 60_000 };
 
 interface GitTask extends GitWork {
-  /** The repository that git works on. Without it, git must not discover another one. */
+  /** The repository to work on. Without one, git must not discover any. */
   readonly repository?: string | undefined;
-  /** The remote it connects to. Its credentials are passed to git and redacted from errors. */
+  /** The remote to connect to. git receives its credentials, and they are redacted from errors. */
   readonly remote?: Remote | undefined;
-  /** Further settings. They may contain secrets: git receives them through its environment. */
+  /** More settings. May contain secrets, so they are passed in the environment. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** Further variables of the environment. They may contain secrets. */
+  /** More environment variables. May contain secrets. */
   readonly variables?: Readonly<Record<string, string>>;
 }
 
@@ -36,7 +36,7 @@ export function gitCommand(setup: {
   };
 }
 
-/** Ends work after this much silence. `heard.refresh()` ends a silence. `purpose` completes "git could not …". */
+/** Ends the work after this much silence. `heard.refresh()` resets the timer. `purpose` completes "git could not …". */
 export async function withSilenceLimit<T>(
   { purpose, limits, silenceMs }: { readonly purpose: string; readonly limits: Limits; readonly silenceMs: number },
   work: (limits: Limits, heard: NodeJS.Timeout) => Promise<T>,
@@ -57,7 +57,7 @@ export const inRepository =
   (args, task) =>
     git(args, { ...task, repository });
 
-/** Variables that git inherits from the operator. Others are removed, so that no stray setting changes its behavior. */
+/** Variables that git inherits from the operator. All others are removed, so that they cannot change its behavior. */
 const passedOn = `
   PATH Path HOME USERPROFILE SystemRoot TMPDIR TEMP TMP SSH_AUTH_SOCK GIT_SSH_COMMAND GIT_SSH GIT_SSH_VARIANT
   GIT_SSL_CAINFO SSL_CERT_FILE SSL_CERT_DIR https_proxy HTTPS_PROXY all_proxy ALL_PROXY no_proxy NO_PROXY
@@ -71,15 +71,15 @@ const sshCommand = 'ssh -o BatchMode=yes -o ConnectTimeout=10 -o ServerAliveInte
 const fixedSettings: Readonly<Record<string, string>> = {
   'core.hooksPath': devNull,
   'credential.helper': '',
-  // A redirect could send the credentials elsewhere, and lead to hosts that nobody registered.
+  // A redirect could send the credentials to other hosts, which nobody registered.
   'http.followRedirects': 'false',
-  // Ends a fetch over https that stalls after its last object, when no progress is expected any more. Over ssh, only the
-  // time limit does.
+  // Ends an https fetch that stalls after its last object, when no more progress is expected. For ssh, only the time
+  // limit does.
   'http.lowSpeedLimit': '1',
   'http.lowSpeedTime': '60',
-  // Always keep the received pack: unpacking it would not report the number of received objects.
+  // Always keeps the received pack, because git does not report the number of objects while it unpacks.
   'fetch.unpackLimit': '1',
-  // Includes refs: a fetch could not update one that a power failure had emptied.
+  // Flushes refs, too: a fetch could not update a ref that a power failure left empty.
   'core.fsync': 'committed',
   'fetch.recurseSubmodules': 'false',
   // The service decides when maintenance runs.

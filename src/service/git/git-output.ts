@@ -26,7 +26,7 @@ export function splitLines(onLine: (line: string) => void, separator: RegExp | s
   };
 }
 
-/** Handler of output of any length, for each line that ends. Yields after each chunk, so that other work can run. */
+/** Calls back for each complete line of output of any length. Yields after each chunk, so that other work can run. */
 export function eachLine(onLine: (line: string) => void, separator?: string): (chunk: Buffer) => Promise<void> {
   const lines = splitLines(onLine, separator);
   const decoder = new TextDecoder();
@@ -36,7 +36,7 @@ export function eachLine(onLine: (line: string) => void, separator?: string): (c
   };
 }
 
-/** Like eachLine(), for each text that a zero byte ends. */
+/** Like eachLine(), for texts that end with a zero byte. */
 export const eachToken = (onToken: (token: string) => void) => eachLine(onToken, '\0');
 
 const maxWordsLength = 500;
@@ -53,7 +53,7 @@ const noise = [
   /^Use `git lfs logs last`/,
 ];
 
-/** The last messages of git before it failed, in one line, without progress and hints for terminal users. */
+/** The last messages of git before it failed, in one line, without progress and hints for people at a terminal. */
 export function summarizeErrors(errorLines: readonly string[]): string {
   const words = errorLines
     .map((line) => line.replaceAll(/\p{Cc}+/gu, ' ').trim())

@@ -18,7 +18,7 @@ import { missingCommits, type ServeTask, serveMirror } from './serve-mirror.ts';
 export type Git = ReturnType<typeof createGit>;
 
 interface GitOptions {
-  /** Parent of the mirrors, used by no other instance. */
+  /** Parent folder of the mirrors. No other instance uses it. */
   readonly dataFolder: string;
   readonly allowFile: boolean;
   /** The operator's environment. git inherits only PATH, the proxy, and the settings of ssh and TLS. */
@@ -28,7 +28,7 @@ interface GitOptions {
 
 const ending = '.git';
 
-/** All uses of git by the service. Failures are GitErrors. */
+/** All functions of git that the service uses. They fail with GitErrors. */
 export function createGit({ dataFolder, allowFile, environment, silenceMs = 60_000 }: GitOptions) {
   const git = gitCommand({ environment, allowFile });
   const root = resolve(dataFolder);
@@ -41,7 +41,7 @@ export function createGit({ dataFolder, allowFile, environment, silenceMs = 60_0
 
   async function removeMirror(workspace: string): Promise<void> {
     const { repository } = mirrorOf(workspace);
-    // Not isRepository(): this also removes incomplete ones.
+    // Not isRepository(), because incomplete repositories are removed, too.
     if (!existsSync(repository)) return;
     await withScratchFolder(scratch, async (folder) => {
       await unlessMissing(rename(repository, join(folder, 'removed.git')));
@@ -49,7 +49,7 @@ export function createGit({ dataFolder, allowFile, environment, silenceMs = 60_0
   }
 
   const writers = new Map<string, { running: number; hasFailed: boolean }>();
-  /** Work that fails, such as on a full disk, leaves files. They are removed when no other work writes into the mirror. */
+  /** Failed work leaves files, for example on a full disk. They are removed once nothing else writes to the mirror. */
   async function writePacks<T>(workspace: string, work: (mirror: Mirror) => Promise<T>): Promise<T> {
     const mirror = mirrorOf(workspace);
     const state = writers.get(workspace) ?? { running: 0, hasFailed: false };
@@ -66,7 +66,7 @@ export function createGit({ dataFolder, allowFile, environment, silenceMs = 60_0
         writers.delete(workspace);
         if (state.hasFailed) await removeLeftovers(mirror.repository);
       }
-      // Another process has removed the workspace, and git recreated its folders for the pack that it was writing.
+      // Another process removed the workspace meanwhile, and git recreated folders for the pack that it was writing.
       if (!(await isRepository(mirror.repository))) await removeMirror(workspace);
     }
   }
@@ -76,7 +76,7 @@ export function createGit({ dataFolder, allowFile, environment, silenceMs = 60_0
     (workspace: string, ...query: Query): Promise<T> =>
       work(inRepository(git, mirrorOf(workspace).repository), ...query);
   const limitLookUps = limitParallel(lookUps);
-  /** A search in a mirror, with a limit of those that run at the same time. */
+  /** A search in a mirror. Limits the number of searches that run at the same time. */
   const search =
     <Query extends readonly unknown[], T>(work: (git: GitCommand, ...query: Query) => Promise<T>) =>
     (workspace: string, ...query: Query): Promise<T> =>
@@ -101,15 +101,15 @@ export function createGit({ dataFolder, allowFile, environment, silenceMs = 60_0
       limits: Limits,
       onReceived: (objects: number) => void = () => undefined,
     ) => writePacks(workspace, (mirror) => fetchBranch({ git, mirror, remote, limits, silenceMs }, branch, onReceived)),
-    /** Some may still be missing afterwards: the remote may have dropped them. */
+    /** Some commits may still be missing afterwards, because the remote may have dropped them. */
     fetchCommits: (workspace: string, remote: Remote, heads: BranchHeads, limits: Limits) =>
       writePacks(workspace, (mirror) => fetchCommits({ git, mirror, remote, limits, silenceMs }, heads)),
     smallBlobs: read(readSmallBlobs),
     fetchLfsObjects: (transfer: Omit<LfsTransfer, 'silenceMs'>) =>
       fetchLfsObjects(git, scratch, { ...transfer, silenceMs }),
-    /** Keeps the mirror fast after many fetches; a failure does no harm. */
+    /** Keeps the mirror fast after many fetches. A failure does no harm. */
     async maintain(workspace: string, limits: Limits): Promise<void> {
-      // A first fetch may be creating it.
+      // The first fetch may be creating it right now.
       if (!(await isRepository(mirrorOf(workspace).repository))) return;
       await writePacks(workspace, (mirror) => maintainMirror(git, mirror, limits));
     },
@@ -123,7 +123,7 @@ export function createGit({ dataFolder, allowFile, environment, silenceMs = 60_0
       serveMirror({ ...task, git, mirror: mirrorOf(workspace) }),
     removeMirror,
     listMirrors: async () => (await repositoriesIn(mirrors)).map((name) => basename(name, ending)),
-    /** Removes what an earlier process left unfinished. */
+    /** Removes leftovers of an earlier process. */
     async removeLeftovers(): Promise<void> {
       await rm(scratch, { recursive: true, force: true });
       for (const name of await repositoriesIn(mirrors)) await removeLeftovers(join(mirrors, name));
@@ -133,21 +133,21 @@ export function createGit({ dataFolder, allowFile, environment, silenceMs = 60_0
 
 type Method = (...given: never[]) => Promise<unknown>;
 
-/** The same functions. System errors of their work in the data folder become GitErrors. */
+/** The same functions, with system errors in the data folder converted to GitErrors. */
 function withGitErrors<Work extends Readonly<Record<string, Method>>>(all: Work): Work {
   const guarded = Object.entries(all).map(([name, work]) => [
     name,
     (...given: never[]) => asGitErrors('use the data folder', () => work(...given)),
   ]);
-  // Each function takes and returns what it did before.
+  // Each function keeps its parameters and its result.
   return Object.fromEntries(guarded) as Work;
 }
 
-/** Each lock on a file that may be outdated may start some git processes. */
+/** A lock on a file that may be outdated can start several git processes. */
 const lookUps = {
   max: 4,
   maxPerKey: 2,
-  timeout: { ms: 30_000, error: () => new GitError('busy', 'Too many files are being looked for.') },
+  timeout: { ms: 30_000, error: () => new GitError('busy', 'Too many searches for files are running.') },
 };
 
 const repositoriesIn = async (mirrors: string): Promise<readonly string[]> =>

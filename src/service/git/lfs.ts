@@ -12,18 +12,18 @@ export interface LfsTransfer {
   readonly objects: readonly { readonly oid: string; readonly size: number }[];
   /** The LFS endpoint: an http(s) URL without credentials, or the address of an ssh remote. */
   readonly url: string;
-  /** Its credentials are sent to its own origin only. */
+  /** Its credentials are sent only to its own origin. */
   readonly remote: Remote;
   readonly limits: Limits;
-  /** git-lfs reports all that arrives. Without a report for this long, it is ended. */
+  /** Ends git-lfs if it reports nothing for this long. It reports all received data. */
   readonly silenceMs: number;
   readonly onProgress: (received: { readonly objects: number; readonly bytes: number }) => void;
   readonly onErrorLine: (line: string) => void;
 }
 
 /**
- * Fetches objects with git-lfs, which verifies their hashes and makes each appear complete. It works on a temporary
- * repository with nothing but a pointer to each object, so no file of the remote, such as `.lfsconfig`, can set it up.
+ * Fetches objects with git-lfs, which verifies hashes, and makes only complete objects visible. It uses a temporary
+ * repository with nothing but pointers, so that no file of the remote, such as `.lfsconfig`, configures it.
  */
 export async function fetchLfsObjects(git: GitCommand, scratch: string, transfer: LfsTransfer): Promise<void> {
   const { objectsFolder, objects, url, remote, limits, silenceMs, onProgress, onErrorLine } = transfer;
@@ -37,7 +37,7 @@ export async function fetchLfsObjects(git: GitCommand, scratch: string, transfer
       settings: { 'core.fsync': 'none' },
       input: Buffer.from(commitOf(objects)),
     });
-    // Unfinished downloads and logs go into the temporary folder, and complete objects through the link.
+    // Unfinished downloads and logs stay in the temporary folder. Complete objects go through the link.
     await symlink(objectsFolder, join(folder, 'objects'), 'junction');
     const { settings, variables } = lfsAccess(url, remote);
     const purpose = `fetch the LFS objects of ${url}`;
@@ -84,8 +84,8 @@ const commitOf = (objects: LfsTransfer['objects']): string =>
   ].join('');
 
 /**
- * The credentials, through a helper: git-lfs would add a header of `http.extraHeader` to the one that a store returns for
- * an object. They are in variables, because git-lfs writes the settings into its logs.
+ * Passes the credentials through a helper, because git-lfs would combine a header in `http.extraHeader` with the one
+ * that a store returns for an object. They are in variables, because git-lfs logs its settings.
  */
 function lfsAccess(url: string, { address, credentials }: Remote) {
   if (credentials === undefined) return { settings: {}, variables: {} };
@@ -101,7 +101,7 @@ function lfsAccess(url: string, { address, credentials }: Remote) {
 
 const unitBytes = { B: 1, KB: 1e3, MB: 1e6, GB: 1e9, TB: 1e12 };
 
-/** The bytes are rounded by git-lfs. */
+/** git-lfs rounds the bytes. */
 export function readLfsProgress(line: string): { readonly objects: number; readonly bytes: number } | undefined {
   const [, objects, amount, unit] =
     /^Downloading LFS objects: +\d+% \((\d+)\/\d+\), ([\d.]+) ([KMGT]?B) \|/.exec(line) ?? [];
@@ -110,12 +110,12 @@ export function readLfsProgress(line: string): { readonly objects: number; reado
   return { objects: Number(objects), bytes: Math.round(Number(amount) * unitBytes[unit as keyof typeof unitBytes]) };
 }
 
-/** A file of this size or more is not a pointer. */
+/** Larger files are not pointers. */
 const pointersBelowBytes = 1_024;
 
 /**
- * Reads the files of a commit that may be pointers, in batches, because there may be any number. One with several paths
- * may be read again. The path is one of the files with the content, as quoted by git.
+ * Reads the files of a commit that may be pointers, in batches, because there can be any number. A file with several
+ * paths may be read more than once. `path` is one of the paths of the content, as quoted by git.
  */
 export async function readSmallBlobs(
   git: GitCommand,
@@ -163,7 +163,7 @@ function readBatch(onObject: (id: string, content: Buffer) => void): (bytes: Buf
       if (lineEnd < 0) return;
       const [, id = '', size = '0'] = /^(\S+) blob (\d+)$/.exec(rest.toString('latin1', 0, lineEnd)) ?? [];
       const [from, to] = [lineEnd + 1, lineEnd + 1 + Number(size)];
-      // A missing object has a single line without content.
+      // A missing object is a single line without content.
       if (id === '') {
         rest = rest.subarray(from);
         continue;

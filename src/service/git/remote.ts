@@ -2,7 +2,7 @@ import { isAbsolute } from 'node:path';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import { createRedactor } from '../../interface/redact.ts';
 
-/** Address of a stored remote without its credentials. Accepts files, whether or not they are allowed now. */
+/** Address of a stored remote without its credentials. Accepts local files, whether or not they are allowed now. */
 export function redactRemote(text: string): string {
   const remote = parseRemote(text, { allowFile: true });
   return remote.ok ? remote.value.address : '';
@@ -13,7 +13,7 @@ interface RemoteCredentials {
   readonly password: string;
 }
 
-/** A remote repository. Its address has no credentials, so it may be displayed and passed as an argument. */
+/** A remote repository. Its address contains no credentials, so it can be displayed and passed as an argument. */
 export interface Remote {
   readonly kind: 'https' | 'ssh' | 'file';
   readonly address: string;
@@ -22,17 +22,17 @@ export interface Remote {
 
 /**
  * git refuses to serve a repository that another user owns. It reads exceptions only from its command line and from
- * configuration files, which the service disables. Only the operator can register a repository on this disk, and
- * serving it runs no code that its owner could have put there (git-upload-pack(1), SECURITY).
+ * configuration files, which the service disables. Allowing any owner is safe: only the operator can register a
+ * repository on this disk, and serving it runs no code of its owner (git-upload-pack(1), SECURITY).
  */
 const serveAnyOwner = "--upload-pack=git -c 'safe.directory=*' upload-pack";
 
-/** Arguments for the remote. git takes no later argument for an option. */
+/** Arguments for the remote. git does not interpret later arguments as options. */
 export function remoteArguments({ kind, address }: Remote): readonly string[] {
   return [...(kind === 'file' ? [serveAnyOwner] : []), '--end-of-options', address];
 }
 
-/** Settings with the credentials, for this host only. They are secret, so git gets them through its environment. */
+/** Settings with the credentials, for this host only. They are secret, so they are passed in the environment. */
 export function accessSettings({ address, credentials }: Remote): Readonly<Record<string, string>> {
   if (credentials === undefined) return {};
   return { [`http.${new URL(address).origin}/.extraHeader`]: `Authorization: ${basicAuthorization(credentials)}` };
@@ -41,7 +41,7 @@ export function accessSettings({ address, credentials }: Remote): Readonly<Recor
 const allowedForms =
   'It must be https://host/path, ssh://user@host/path or user@host:path. Other protocols and remote helpers are refused.';
 
-/** Parses the address of a remote as typed by a user. Rejects every form that could make git run something else. */
+/** Parses the address of a remote as a user typed it. Rejects all forms that could make git run something else. */
 export function parseRemote(text: string, { allowFile }: { readonly allowFile: boolean }): Parsed<Remote> {
   const reason = urlFormProblem(text);
   if (reason !== undefined) return refused(reason);
@@ -90,7 +90,7 @@ function parseHttps(text: string): Parsed<Remote> {
   }
 }
 
-/** Stricter than RFC 3986: further characters would have a special meaning for ssh or a shell. */
+/** Stricter than RFC 3986, because more characters would have a special meaning for ssh or a shell. */
 const plainName = /^[a-z0-9_][a-z0-9._+-]*$/i;
 const nameRule = 'must start with a letter, digit or _, and may contain only letters, digits and . _ + -.';
 const bracketedAddress = /^\[[0-9a-f:.]+\]$/i;
@@ -130,7 +130,7 @@ const likeOption = ': git would take it for an option.';
 const optionPath = `The path must not start with -, and no part of it with --${likeOption}`;
 const isLikeOption = (path: string): boolean => /^-|(?:^|\/)--/.test(path);
 
-/** Redacts the credentials of the remote, and those in any URL of the text: before the host, or signed in the query. */
+/** Redacts the credentials of the remote, and those in other URLs of the text: before the host or in a signed query. */
 export function createRemoteRedactor(remote: Remote | undefined): (text: string) => string {
   const redactSecrets = createRedactor(remote === undefined ? [] : secretsOf(remote));
   return (text) =>

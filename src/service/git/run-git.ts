@@ -6,7 +6,7 @@ import { maxTimerMs } from '../../interface/timers.ts';
 import { GitError } from './git-error.ts';
 import { splitLines, summarizeErrors } from './git-output.ts';
 
-/** Time limit of some work, and a signal that ends it earlier. Its reason is thrown if it is a GitError. */
+/** Time limit of the work, and a signal that ends it earlier. The signal's reason is thrown if it is a GitError. */
 export interface Limits {
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
@@ -16,12 +16,12 @@ export interface GitWork {
   readonly program?: 'git' | 'git-lfs';
   /** Completes the sentence "git could not …". */
   readonly purpose: string;
-  /** Removes credentials from a line of its errors. */
+  /** Removes credentials from a line of the error output. */
   readonly redact?: (line: string) => string;
   readonly limits: Limits;
   readonly input?: Uint8Array | undefined;
   readonly onErrorLine?: ((line: string) => void) | undefined;
-  /** Receives chunks of the output, one after the other. A rejection ends the process. By default, output is kept. */
+  /** Receives the output in chunks, one at a time. A rejection ends the process. Without it, the output is returned. */
   readonly onOutput?: ((chunk: Buffer) => Promise<void>) | undefined;
 }
 
@@ -30,14 +30,14 @@ export const withSignal = ({ timeoutMs, signal }: Limits, also: AbortSignal | un
   signal: signal && also ? AbortSignal.any([signal, also]) : (signal ?? also),
 });
 
-/** Longer output needs a receiver. */
+/** Longer output needs `onOutput`. */
 const maxKeptOutput = 1_024 * 1_024;
 const keptErrorLines = 100;
 const terminateGrace = 2_000;
 
 /**
- * Runs git without a shell until it ends or a limit ends it. Returns its output, or throws a GitError. Leaves no process
- * running.
+ * Runs git without a shell until it ends or reaches a limit. Returns its output, or throws a GitError. Leaves no
+ * process running.
  */
 export async function runGit(
   args: readonly string[],
@@ -95,9 +95,9 @@ export async function runGit(
       if (!isStopped) await receive(chunk).catch(stop);
     }
   }
-  // Reading fails if the pipe is destroyed.
+  // Reading fails if the pipe is destroyed: see processGroup().
   const read = readOutput().catch(() => undefined);
-  /** Rejects if the process was stopped, also after the end of its output. */
+  /** Rejects if the process was stopped, even after its output has ended. */
   const consumed = (): Promise<void> => Promise.race([stopping.promise, read]);
 
   const errorLines: string[] = [];
@@ -108,13 +108,13 @@ export async function runGit(
   });
   child.stderr?.setEncoding('utf8').on('data', errors.push);
 
-  // git may exit without reading all of its input: its status counts, not the broken pipe.
+  // git may exit without reading all of its input. Then its exit status counts, not the broken pipe.
   child.stdin?.on('error', () => {}).end(input);
 
   child.on('exit', async () => {
-    // Helpers of a killed git process keep running and hold the pipes open.
+    // Helpers of a killed git keep running, and hold the pipes open.
     group.terminate();
-    // The consumer may not have read the last output yet.
+    // The consumer may not have read the end of the output yet.
     if (onOutput !== undefined) await consumed().catch(() => undefined);
     clearTimeout(timer);
     group.end();
@@ -145,10 +145,10 @@ export async function runGit(
 
 const oldestVersions = { git: 'git 2.39', 'git-lfs': 'git-lfs 3.3' };
 
-/** The process, and the helpers that it started. */
+/** The process and the helpers that it started. */
 function processGroup(child: ChildProcess) {
   let lastResort: NodeJS.Timeout | undefined;
-  /** False once nothing is left of the process group, whose id another process may then get. */
+  /** False once the process group is empty: another process may then get its id. */
   let isRunning = true;
   const signalAll = (name: 'SIGTERM' | 'SIGKILL'): void => {
     if (isRunning) isRunning = end(child, name);
@@ -160,7 +160,7 @@ function processGroup(child: ChildProcess) {
       signalAll('SIGTERM');
       lastResort = setTimeout(() => {
         signalAll('SIGKILL');
-        // A process that left the group may keep the pipes open, but must not block the caller.
+        // A process that left the group can hold the pipes open, but must not block the caller.
         child.stdout?.destroy();
         child.stderr?.destroy();
       }, terminateGrace);
@@ -170,8 +170,8 @@ function processGroup(child: ChildProcess) {
 }
 
 /**
- * Ends git and the helpers that it started, which share its process group. Windows has no such groups, so the tree of
- * child processes is ended there. Returns false if none was running.
+ * Ends git and its helpers, which share its process group. Windows has no process groups, so the tree of child
+ * processes is ended there. Returns false if none was running.
  */
 function end(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): boolean {
   if (child.pid === undefined) return false;
@@ -191,7 +191,7 @@ function end(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): boolean {
 
 const backgroundPriority = 10;
 
-/** git must not delay requests for locks. Its child processes inherit the priority. */
+/** git must not delay requests for locks. Its child processes inherit the low priority. */
 function lowerPriority({ pid }: ChildProcess): void {
   if (pid === undefined) return;
   try {

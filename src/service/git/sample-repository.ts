@@ -1,7 +1,7 @@
 import { ensureRepository, type Mirror } from './bare-repository.ts';
 import { type GitCommand, localLimits } from './git-command.ts';
 
-/** A small repository of assets for trying the service. An existing one stays unchanged. */
+/** A small repository of assets for experiments. An existing repository is not changed. */
 export async function createSampleRepository(git: GitCommand, sample: Mirror): Promise<void> {
   const { repository } = sample;
   await ensureRepository(sample);
@@ -14,7 +14,7 @@ export async function createSampleRepository(git: GitCommand, sample: Mirror): P
   });
 }
 
-/** In the format of git-fast-import(1). Each asset has a line of text. */
+/** In the format of git-fast-import(1). Each asset contains a line of text. */
 function sampleHistory(): string {
   const committer = 'committer Sample <sample@example.com> 1736154000 +0000';
   const data = (content: string): string => `data ${content.length}\n${content}\n`;

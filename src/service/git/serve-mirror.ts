@@ -17,33 +17,33 @@ import { GitError } from './git-error.ts';
 import type { Limits } from './run-git.ts';
 
 export interface ServeTask extends Search {
-  /** The mirror has all their heads. */
+  /** The branches to serve. The mirror has all of their heads. */
   readonly branches: BranchHeads;
   /** The branch that clones check out, if it is served. */
   readonly defaultBranch: BranchName;
-  /** Undefined to list the branches. */
+  /** Undefined for a request for the list of branches. */
   readonly request: FetchRequest | undefined;
-  /** Receives the response in chunks: see GitWork. */
+  /** Receives the response in chunks: see `onOutput` in run-git.ts. */
   readonly onOutput: (chunk: Buffer) => Promise<void>;
 }
 
 interface FetchRequest {
-  /** In version 0 of the protocol: gitprotocol-pack(5). */
+  /** The body, in version 0 of the protocol: gitprotocol-pack(5). */
   readonly bytes: Buffer;
-  /** Commits that are also served: a sync may move a branch between the requests of a clone. */
+  /** More commits to serve, because a sync may move a branch between two requests of a clone. */
   readonly formerHeads: readonly string[];
 }
 
 /**
- * Serves commits that branches or former heads of the task contain. git checks this in version 0 of the protocol only
- * (upload-pack.c), so it never learns that a client offers a later one.
+ * Serves commits that are contained in the branches or former heads of the task. git checks this only in version 0 of
+ * the protocol (upload-pack.c), so it never learns that a client offers a later version.
  */
 export async function serveMirror(task: ServeTask): Promise<void> {
   const { git, mirror, limits, branches, defaultBranch, request, onOutput } = task;
   if (request !== undefined) await refuseOtherObjects(task, request);
   let header = request === undefined ? serviceHeader : undefined;
   await withScratchFolder(mirror.scratch, async (folder) => {
-    // It has the objects of the mirror, and exactly the branches of the task, even during syncs.
+    // Has the objects of the mirror, and exactly the branches of the task, even during syncs.
     const view = join(folder, 'published.git');
     await createRepository(view, mirror, defaultBranch);
     const refs = [...branches].map(([name, head]) => `${head} ${branchRef(name)}\n`);
@@ -67,7 +67,7 @@ export async function serveMirror(task: ServeTask): Promise<void> {
 
 const formerRefs = 'refs/former';
 
-/** See git-config(1). git uses one thread per clone, so that clones leave time for other work. */
+/** See git-config(1). One thread per clone, so that clones leave processor time for other work. */
 const uploadPackSettings: Readonly<Record<string, string>> = {
   'uploadpack.hideRefs': formerRefs,
   'uploadpack.allowReachableSHA1InWant': 'true',
@@ -88,7 +88,7 @@ function packet(text: string): Buffer {
   return Buffer.concat([Buffer.from((content.length + 4).toString(16).padStart(4, '0')), content]);
 }
 
-/** git looks only for commits among the ancestors of its branches, and would serve any file or folder by its id. */
+/** git checks only commits for being ancestors of its branches. It would serve any file or folder by its id. */
 async function refuseOtherObjects(task: ServeTask, { bytes, formerHeads }: FetchRequest): Promise<void> {
   const heads = new Set(task.branches.values());
   const wants = bytes.toString('latin1').matchAll(/want ([0-9a-f]{40,64})/gi);
@@ -110,13 +110,13 @@ interface Search {
 }
 
 /**
- * Which of these commits the mirror lacks. One that it has is complete: git makes a pack visible only with all objects
- * that were missing for its commits. It stays, so each is looked for until it was found.
+ * The commits that the mirror lacks. A commit that it has is complete, because git makes a pack visible only with all
+ * objects that its commits lacked. Commits are never removed, so each is looked for only until it is found.
  */
 export async function missingCommits(search: Search, commits: Iterable<string>): Promise<ReadonlySet<string>> {
   const { repository } = search.mirror;
   const created = await unlessMissing(stat(join(repository, 'HEAD')));
-  // The operator may remove a mirror, which is then created again with less.
+  // The operator may remove a mirror, which is then recreated with fewer commits.
   const key = (commit: string): string => `${repository} ${created?.ino} ${created?.ctimeMs} ${commit}`;
   const asked = new Set([...commits].filter((commit) => created === undefined || !foundCommits.has(key(commit))));
   const missing = await missingOf(search, [...asked]);

@@ -24,7 +24,7 @@ export type RefusalRenderer = (c: Context<Environment>, refusal: Refusal) => Res
 /** Middleware for every request. The first mounted app with a matching route responds. */
 export function createApp(parts: AppParts, mounted: readonly App[], render: RefusalRenderer): App {
   const app: App = new Hono<Environment>({
-    // Hono's type does not say that these are the bindings of the Node server.
+    // The type of Hono does not say that these are the bindings of the Node server.
     getPath: (_request, options) => routingPath((options?.env as HttpBindings | undefined)?.incoming.url ?? '/'),
   });
   app.onError((error, c) => {
@@ -35,7 +35,7 @@ export function createApp(parts: AppParts, mounted: readonly App[], render: Refu
   observe(app, parts);
   app.use((c, next) => {
     if (!hasValidHost(c.env.incoming)) {
-      throw new Refusal('malformed-request', 'A request needs exactly one Host header: a host, and perhaps a port.');
+      throw new Refusal('malformed-request', 'A request needs exactly one Host header: a host and an optional port.');
     }
     return next();
   });
@@ -64,7 +64,7 @@ function refuseOtherMethods(app: App): void {
 export const sendProblem: RefusalRenderer = (c, { problem, message, extras }) =>
   send(c, toProblemResponse(problem, message, c.get('requestId'), extras));
 
-/** Response to an error. The cause of an unexpected error goes only to the log. */
+/** Response to an error. The cause of an unexpected error appears only in the log. */
 function asRefusal(error: unknown): Refusal {
   if (error instanceof Refusal) return error;
   if (isOrphaned(error)) return new Refusal('not-found', 'The workspace was removed during this request.');
@@ -75,7 +75,7 @@ function asRefusal(error: unknown): Refusal {
   return new Refusal('internal-error', 'The service failed. Its log has the cause under this request id.');
 }
 
-/** More than the longest percent-encoded lock path. Longer paths are truncated, because clients choose the length. */
+/** Longer than any percent-encoded lock path. Longer paths are truncated, because clients choose the length. */
 const maxLoggedPath = 4_096;
 
 function observe(app: App, { log, metrics, trustedProxies, databaseClock }: AppParts): void {
@@ -91,13 +91,13 @@ function observe(app: App, { log, metrics, trustedProxies, databaseClock }: AppP
     const { method } = c.req;
     const { outgoing } = c.env;
     const status = outgoing.headersSent ? outgoing.statusCode : c.res.status;
-    // The pattern, not the path: a label per lock path would grow without limit.
+    // The route pattern instead of the path: a label per lock path would grow without limit.
     metrics.requests.observe({ method: knownMethod(method), route: routePath(c), status }, seconds - waitedMs / 1e3);
     log.info(
       {
         request_id: c.get('requestId'),
         method,
-        // Without the query: some clients put secrets there.
+        // Without the query, which contains secrets of some clients.
         path: c.req.path.slice(0, maxLoggedPath),
         status,
         duration_ms: Math.round(seconds * 1e6) / 1e3,

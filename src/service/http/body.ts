@@ -9,11 +9,11 @@ export const isForm = (contentType: string): boolean =>
 
 const maxRequestBodyBytes = 1024 * 1024;
 
-/** For optional bodies: a missing body counts as an empty object. */
+/** For optional bodies: a missing body becomes an empty object. */
 export const readOptionalBody = async <Body>(c: Context<Environment>, schema: z.ZodType<Body>): Promise<Body> =>
   parseRequestPart(schema, hasBody(c.env.incoming) ? await readJson(c) : {});
 
-/** Reads the body once and strictly, so that validators see the original, not a repaired version. */
+/** Reads the body once, without repairing it, so that validators see the original. */
 export async function readJson(c: Context<Environment>, maxBytes = maxRequestBodyBytes): Promise<unknown> {
   if (!isJson(c.req.header('content-type') ?? '')) {
     throw new Refusal('unsupported-media-type', 'Send the request body as "Content-Type: application/json".');
@@ -34,7 +34,7 @@ export async function readJson(c: Context<Environment>, maxBytes = maxRequestBod
 
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Keeps a byte order mark, so that JSON parsing rejects it: RFC 8259 section 8.1 forbids one. */
+/** Keeps a byte order mark, so that JSON parsing rejects it: RFC 8259 section 8.1 does not allow one. */
 export async function readText(incoming: IncomingMessage, maxBytes: number): Promise<string> {
   const bytes = await readBytes(incoming, maxBytes);
   try {
@@ -50,14 +50,14 @@ export async function readBytes(incoming: IncomingMessage, maxBytes: number): Pr
   return Buffer.concat(pieces);
 }
 
-/** Reads a body that need not be kept. */
+/** Reads a body in pieces, without keeping it. */
 export async function forEachPiece(
   incoming: IncomingMessage,
   maxBytes: number,
   onPiece: (piece: Buffer) => void,
 ): Promise<void> {
   if (Number(incoming.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes);
-  // The client disconnected, or the request timeout of the server was reached.
+  // The client disconnected, or the request timeout of the server expired.
   const cutOff = () => new Refusal('request-timeout', 'The request body did not arrive in full.');
   if (incoming.destroyed) throw cutOff();
   await new Promise<void>((resolve, reject) => {
@@ -68,7 +68,7 @@ export async function forEachPiece(
         if (size > maxBytes) throw tooLarge(maxBytes);
         onPiece(piece);
       } catch (error) {
-        // The rest is read and discarded: some clients send everything before they read.
+        // Reads and discards the rest, because some clients read nothing before they have sent everything.
         incoming.off('data', read).resume();
         reject(error);
       }

@@ -8,14 +8,14 @@ import { toProblemResponse } from '../contract/response.ts';
 /** No well-behaved client pipelines this many requests. */
 const maxWaiting = 128;
 
-/** Maximum number of connections to take over from the backlog of the system when the server closes: one per check. */
+/** When the server closes, at most this many connections are accepted from the backlog of the system, one per check. */
 const maxAcceptChecks = 100;
 
 /**
- * A client may pipeline requests (RFC 9112 section 9.3.2). Each one starts when the previous response has been handed
- * to the operating system, so that a client that does not read keeps one response in memory, not thousands. Returns the
- * incomplete responses of each connection, in their order, and a function that stops accepting connections, and closes
- * idle ones after `idleMs`, because a proxy may be sending a request on them, and all others after `requestsMs`.
+ * Clients may pipeline requests (RFC 9112 section 9.3.2). Each request starts when the previous response has left this
+ * process, so that a client that does not read keeps one response in memory, not thousands. Returns the incomplete
+ * responses of a connection, in order, and a function that stops accepting connections. It closes idle ones after
+ * `idleMs`, because a proxy may be sending a request, and the others after `requestsMs`.
  */
 export function serveConnections(server: Server, begin: (incoming: IncomingMessage, outgoing: ServerResponse) => void) {
   const connections = new Map<Socket, ServerResponse[]>();
@@ -39,7 +39,7 @@ export function serveConnections(server: Server, begin: (incoming: IncomingMessa
     if (socket.destroyed) return;
     const [next] = responses;
     if (next !== undefined) begin(next.req, next);
-    // If the head of the response was sent before, its client was not told to close the connection.
+    // Headers that were already sent could not announce the close.
     else if (closesIdle) socket.end();
   }
 
@@ -49,10 +49,10 @@ export function serveConnections(server: Server, begin: (incoming: IncomingMessa
     socket.once('close', () => connections.delete(socket));
   });
   server.on('request', onRequest);
-  // RFC 9110 section 10.1.1 lets a server ignore an unknown expectation. Node's own 417 has no body.
+  // RFC 9110 section 10.1.1 allows ignoring an unknown expectation. The 417 that Node sends has no body.
   server.on('checkExpectation', onRequest);
 
-  /** Lets Node take over connections from the system, which would reset them when the server closes. */
+  /** Lets Node accept waiting connections, which the system would otherwise reset when the server closes. */
   async function acceptAll(): Promise<void> {
     for (let looks = 0, before = -1; before !== accepted && looks < maxAcceptChecks; looks += 1) {
       before = accepted;
@@ -65,13 +65,13 @@ export function serveConnections(server: Server, begin: (incoming: IncomingMessa
     // close() of the HTTP server would close idle connections immediately.
     const closed = new Promise<void>((resolve) => TcpServer.prototype.close.call(server, () => resolve()));
     isClosing = true;
-    // Keeps their connections from staying open for another request.
+    // Closes their connections after these responses.
     for (const outgoing of [...connections.values()].flat()) outgoing.shouldKeepAlive = false;
     const cuts = [
       setTimeout(() => {
         closesIdle = true;
         server.closeIdleConnections();
-        // Node counts a connection that has not sent anything yet as busy.
+        // Node treats a connection that has not sent anything yet as busy.
         for (const socket of connections.keys()) if (socket.bytesRead === 0) socket.destroy();
       }, idleMs),
       setTimeout(() => server.closeAllConnections(), requestsMs),
@@ -90,17 +90,17 @@ const maxConnections = 20_000;
 const reservedFiles = 256;
 
 /**
- * Maximum number of client connections for a limit on open files. Otherwise clients that keep connections open could
- * leave no files for git and the database, which all requests need.
+ * Maximum number of client connections for a limit on open files. Otherwise, clients that keep connections open could
+ * use up the files that git and the database need.
  */
 export const connectionLimit = (openFiles: number): number =>
   Math.min(maxConnections, Math.max(Math.floor(openFiles / 4), openFiles - reservedFiles));
 
-/** Limit on open files of this process. Node raises it to the system's maximum at startup. */
+/** The limit on open files of this process. Node raises it to the system's maximum at startup. */
 export function openFilesLimit(): number {
-  // Keeps the report from resolving host names. The setting is missing in Node's types.
+  // Keeps the report from resolving host names. The types of Node lack this setting.
   Object.assign(process.report, { excludeNetwork: true });
-  // The report has no type either. On Windows, which has no such limit, `userLimits` is missing.
+  // The report has no type either. `userLimits` is missing on Windows, which has no such limit.
   const { userLimits } = process.report.getReport() as { userLimits?: { open_files?: { soft?: unknown } } };
   const soft = Number(userLimits?.open_files?.soft);
   return Number.isNaN(soft) ? Number.POSITIVE_INFINITY : soft;
@@ -109,7 +109,7 @@ export function openFilesLimit(): number {
 export interface Unreadable {
   readonly requestId: string;
   readonly status: number;
-  /** Error code of Node or the HTTP parser; never a part of the input. */
+  /** Error code of Node or the HTTP parser. Contains no input. */
   readonly code: string;
   readonly address: string | undefined;
 }
@@ -124,7 +124,7 @@ const refusals: Readonly<Record<string, readonly [ProblemName, string]>> = {
   HPE_INVALID_URL: malformed('The request target has characters that must be percent-encoded.'),
 };
 
-/** Responds to input that cannot be parsed as a request, and so never reaches the app. */
+/** Responds to input that is not a valid request, and so never reaches the app. */
 export function refuseUnreadable(
   server: Server,
   responsesOf: (socket: Socket) => readonly ServerResponse[],
@@ -150,7 +150,7 @@ export function refuseUnreadable(
     // All streams of a TCP server are sockets.
     const socket = stream as Socket;
     const { code = '' } = error;
-    // Each further chunk of rejected input causes another error.
+    // Each further chunk of rejected input raises another error.
     if (refused.has(socket)) return;
     if (code === 'ECONNRESET' || code === 'EPIPE') {
       socket.destroy();
@@ -158,15 +158,15 @@ export function refuseUnreadable(
     }
     refused.add(socket);
     const before = responsesOf(socket).at(-1);
-    // The previous request is complete and gets its response first: it may have acquired a lock.
+    // The previous request is complete, and may have acquired a lock, so its response is sent first.
     if (before?.req.complete) before.once('close', () => refuse(socket, code));
     else refuse(socket, code);
   });
 }
 
 /**
- * Time that a client has to read the error. Meanwhile, its input is discarded: closing a connection with unread bytes
- * resets it, and the client would never see the error.
+ * Time for the client to read the error. Its input is discarded meanwhile: closing a connection with unread bytes would
+ * reset it, and the client would never see the error.
  */
 const lingerMs = 2_000;
 

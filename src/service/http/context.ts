@@ -6,11 +6,11 @@ export interface Environment {
   Bindings: HttpBindings;
   Variables: {
     requestId: string;
-    /** For the audit log, the log and limits per address. */
+    /** For the audit log, the log, and limits per address. */
     clientAddress: string | null;
     /** The time of the database in milliseconds. */
     databaseNow: () => number;
-    /** For the log: the id of the token that the access rule of the route has admitted. */
+    /** For the log: the id of the token that the access rule admitted. */
     callerId: string;
     /** Time spent waiting at the client's request, with Prefer. */
     waitedMs: number;
@@ -22,7 +22,7 @@ export interface Environment {
 
 export type App = Hono<Environment>;
 
-/** Sends a response, with the headers that all responses to this request get. */
+/** Sends a response, with the headers that are common to all responses to this request. */
 export function send(c: Context<Environment>, { status, headers, body }: ApiResponse): Response {
   return new Response(body === '' ? null : body, {
     status,
@@ -32,10 +32,10 @@ export function send(c: Context<Environment>, { status, headers, body }: ApiResp
 
 type Headers = Readonly<Record<string, string>>;
 
-/** These headers, plus those for any response to this request. */
+/** These headers, and those common to all responses to this request. */
 export const responseHeaders = (c: Context<Environment>, headers: Headers): Headers => ({
   ...commonHeaders(c.get('requestId')),
-  // Clients compare it with the times of locks, which are those of the database.
+  // The clock of the database, because clients compare the time with those of locks.
   date: new Date(c.get('databaseNow')()).toUTCString(),
   ...c.get('responseHeaders'),
   ...headers,

@@ -6,13 +6,13 @@ import { remember } from '../runtime/remember.ts';
 
 export type RequestLimit = ReturnType<typeof createRequestLimit>;
 
-/** Requests of one token that run at the same time: more would delay others, because lists take long. */
+/** Parallel reads of one token. More would delay other clients, because lists take long. */
 const maxReads = 4;
 
-/** Enough for commits to be grouped: each group is one flush to disk, for which all requests wait. */
+/** Enough to group commits: each group takes one flush to disk, and all of its requests wait for that. */
 const maxOthers = 128;
 
-/** A request that takes longer waits for something else, such as a lock or a remote, and makes room for the next one. */
+/** After this time, a request probably waits for something else, such as a lock or a remote, and frees its slot. */
 const maxMs = 100;
 
 const maxKnown = 10_000;
@@ -24,9 +24,9 @@ interface RequestLimitOptions {
 }
 
 /**
- * Requests of one client over many connections arrive together, and would delay all others. They wait before anything
- * else, even before authentication. A credential that was valid before has the slots of its token. All other requests
- * share those of their IP address.
+ * Limits the parallel requests of each client: many connections at once would delay all other clients. Requests wait
+ * before anything else, even authentication. Those with a known credential use the slots of its token, all others those
+ * of their IP address.
  */
 export function createRequestLimit({ credentialOf, addressOf }: RequestLimitOptions) {
   const reads = limitParallel({ max: Number.POSITIVE_INFINITY, maxPerKey: maxReads });
@@ -39,19 +39,19 @@ export function createRequestLimit({ credentialOf, addressOf }: RequestLimitOpti
   }
 
   return {
-    /** Starts the request when there is a slot for it, unless its client has disconnected. */
+    /** Starts the request when a slot is free, unless its client has disconnected. */
     async wait(incoming: IncomingMessage, outgoing: ServerResponse, begin: () => void): Promise<void> {
-      // A HEAD request does the work of a GET.
+      // HEAD takes as much work as GET.
       const limit = ['GET', 'HEAD'].includes(incoming.method ?? '') ? reads : others;
       await limit(keyOf(incoming), async () => {
-        // Gives others a turn between the requests of one token.
+        // Lets other requests run between those of one token.
         await setImmediate();
         if (incoming.socket.destroyed) return;
         begin();
         await endOf(outgoing);
       });
     },
-    /** Links the credential of the request to its token: later requests with it have the slots of the token. */
+    /** Links the credential of the request to its token. Later requests with it use the slots of the token. */
     identify(incoming: IncomingMessage, tokenId: string): void {
       const credential = credentialOf(incoming);
       if (credential !== undefined && tokenOf.get(credential) !== tokenId) {

@@ -6,7 +6,7 @@ const absolute = /^https?:\/\/[^/?#]*/i;
 
 /**
  * The request target as an absolute path, with nothing resolved or decoded. Other targets (`*`) become a path that does
- * not exist. A raw backslash is encoded, because a URL parser would read it as a slash.
+ * not exist. Raw backslashes are encoded, because a URL parser would read them as slashes.
  */
 export function originForm(requestTarget: string): string {
   const target = requestTarget.replace(absolute, '').replaceAll('\\', '%5C');
@@ -21,9 +21,9 @@ export function originForm(requestTarget: string): string {
 const lfsOfMirror = /^(\/v1\/workspaces\/[^/]+\/)git(?:\.git)?\/info\/(?=lfs(?:\/|$))/;
 
 /**
- * The path for routing, with nothing resolved or decoded. A URL parser would resolve `..` and `%2e%2e` first, so that a
- * lock path could address another resource. The lock path becomes one segment, because clients send its slashes raw or
- * encoded. All URLs of an LFS endpoint get the same path.
+ * The path for routing, with nothing resolved or decoded. Otherwise `..` or `%2e%2e` in a lock path could address
+ * another resource. The lock path becomes one segment, because clients send its slashes either raw or encoded. All URLs
+ * of an LFS endpoint become the same path.
  */
 export function routingPath(target: string): string {
   const path = target.replace(/[?#].*$/s, '').replace(lfsOfMirror, '$1');
@@ -47,7 +47,7 @@ export function hasValidHost({ headersDistinct, httpVersion }: IncomingMessage):
   return hosts.length === 1 && authority.test(host);
 }
 
-/** Headers that a proxy adds. Clients may reach the proxy over TLS and under another name. */
+/** Headers that proxies add. Clients may reach a proxy over TLS and under another name. */
 const proxyHeaders = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'via'];
 
 /**
@@ -63,8 +63,8 @@ export function hostOrigin({ headersDistinct }: IncomingMessage): string | undef
 const maxNameLength = 100;
 
 /**
- * The parameters with these names. With a misspelled filter, the response would be the full list, so callers may have
- * others refused. Empty names are ignored.
+ * The parameters with these names. If `others` is `refused`, others are errors: with a misspelled filter, the response
+ * would be the full list. Empty names are ignored.
  */
 export function readQuery(
   requestTarget: string,
@@ -76,8 +76,8 @@ export function readQuery(
 }
 
 /**
- * Common parsers keep values that they cannot decode, and pick one of several. Both would be guesses, so both are
- * rejected.
+ * Common parsers keep values that they cannot decode, and choose one of several. Both are guesses, so both are rejected
+ * here.
  */
 export function readParameters(
   text: string,

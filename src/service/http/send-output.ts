@@ -8,7 +8,7 @@ import type { Environment } from './context.ts';
 
 export type OutputResponse = ReturnType<typeof sendOutput>;
 
-/** A response in chunks, each sent after the previous one has left this process. The first one sends the head. */
+/** A response in chunks. Each is sent after the previous one has left this process. The first sends the headers. */
 export function sendOutput(
   outgoing: HttpBindings['outgoing'],
   headers: Readonly<Record<string, string>>,
@@ -43,7 +43,7 @@ export function sendOutput(
     });
 
   return {
-    /** Aborted, with the reason, when the response is closed, such as when the client disconnects. */
+    /** Aborted when the response is closed, for example because the client disconnected. The reason says why. */
     gone,
     sentBytes: (): number => sent,
     cut,
@@ -64,7 +64,7 @@ export function sendOutput(
 
 const chunkBytes = 64 * 1_024;
 
-/** Time limit for a chunk: a client that stops reading must not keep resources from others. */
+/** Time limit per chunk: a client that stops reading must not keep resources from others. */
 const defaultMaxMsPerChunk = 60_000;
 
 /** Chunks that are read in parallel are also sent together, and requests for locks wait meanwhile. */
@@ -78,8 +78,8 @@ export interface FileResponse {
 }
 
 /**
- * Sends a range of a file in chunks, as fast as the client reads them. `ended` is fulfilled when everything has been
- * sent, or the client has disconnected. The file is closed then.
+ * Sends a range of a file in chunks, as fast as the client reads them. `ended` resolves when everything has been sent,
+ * or the client has disconnected. Then the file is closed.
  */
 export async function sendFile(
   { env: { outgoing } }: Context<Environment>,
@@ -94,7 +94,7 @@ export async function sendFile(
   const length = end - start;
   outgoing.writeHead(status, { ...headers, 'content-length': String(length) });
   const response = sendOutput(outgoing, {}, maxMsPerChunk);
-  // One buffer for all chunks: a new one for each would create megabytes of garbage.
+  // One buffer for all chunks. A new one for each chunk would create megabytes of garbage.
   const bytes = Buffer.allocUnsafeSlow(Math.min(chunkBytes, length));
 
   async function sendAll(): Promise<void> {
@@ -102,7 +102,7 @@ export async function sendFile(
       for (let position = start; position < end && !response.gone.aborted; ) {
         const wanted = Math.min(bytes.length, end - position);
         const { bytesRead } = await limitReads('', () => file.read(bytes, 0, wanted, position));
-        // The file has been truncated. Cut the connection, so that the client sees that the response is incomplete.
+        // The file was truncated. Cutting the connection shows the client that the response is incomplete.
         if (bytesRead === 0) return response.cut();
         position += bytesRead;
         await response.write(bytes.subarray(0, bytesRead));
@@ -124,8 +124,8 @@ interface ByteRange {
 }
 
 /**
- * The single range of a Range header (RFC 9110 section 14.2) with a first byte. For any other header, and one past the
- * end, the complete range, as that section allows.
+ * The single range of a Range header (RFC 9110 section 14.2) that has a first byte. For any other header, or a range
+ * past the end, returns the complete file, as that section allows.
  */
 export function parseByteRange(header: string, size: number): ByteRange {
   const [, first, last = ''] = /^bytes=(\d{1,15})-(\d{0,15})$/i.exec(header) ?? [];

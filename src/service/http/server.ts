@@ -11,16 +11,16 @@ import type { App } from './context.ts';
 import type { RequestLimit } from './request-limit.ts';
 import { originForm } from './request-target.ts';
 
-/** Time limits for clients. A slower one occupies a connection rather than sending a request. */
+/** Time limits for clients. A slower client only occupies a connection. */
 const defaultTimeouts = {
   headersMs: 10_000,
   requestMs: 30_000,
   checkEveryMs: 5_000,
-  /** Without traffic in either direction, such as if a client reads no response. Requests may wait in line for 30 s. */
+  /** Without traffic in either direction, such as a client that does not read. Longer than requests wait: 30 s. */
   silenceMs: 60_000,
   /**
-   * Between two requests of a connection: longer than the minute that proxies use. A client that must reconnect queues
-   * behind the new connections of others.
+   * Between two requests on a connection: longer than the minute that proxies use. A client that has to reconnect
+   * queues after the new connections of others.
    */
   keepAliveMs: 65_000,
 };
@@ -43,9 +43,9 @@ export async function startServer(
 ) {
   const { headersMs, requestMs, checkEveryMs, silenceMs, keepAliveMs } = { ...defaultTimeouts, ...timeouts };
   const response = getRequestListener(app.fetch, {
-    // Node's own Response turns every body into a stream, which takes a tenth of the time of a request.
+    // Node's own Response turns every body into a stream, which would take a tenth of the time of a request.
     overrideGlobalObjects: true,
-    // The cleanup cuts off clients that are still sending 500 ms after the response. Node reads until requestTimeout.
+    // Its cleanup cuts off clients that still send 500 ms after the response. Node itself reads until requestTimeout.
     autoCleanupIncoming: false,
   });
   const server = createServer({
@@ -53,15 +53,15 @@ export async function startServer(
     requestTimeout: requestMs,
     keepAliveTimeout: keepAliveMs,
     connectionsCheckingInterval: checkEveryMs,
-    // Node's own 400 has no body.
+    // Node's own 400 response has no body.
     requireHostHeader: false,
   });
   server.timeout = silenceMs;
   server.maxConnections = maxConnections;
-  // The size of the headers is already limited. Node would drop all after the first 2,000, maybe including If-Match.
+  // The size of the headers is limited anyway. Node would drop all after the first 2,000, possibly including If-Match.
   server.maxHeadersCount = 0;
   const { responsesOf, close } = serveConnections(server, (incoming, outgoing) => {
-    // The app checks the URL and the Host itself (see request-target.ts). The adapter must not reject them first.
+    // The app checks the URL and the Host itself (see request-target.ts), so the adapter must not reject them first.
     incoming.url = originForm(incoming.url ?? '/');
     incoming.headers.host = 'localhost';
     const begin = (): void => void response(incoming, outgoing);
@@ -73,11 +73,11 @@ export async function startServer(
   server.listen(port, host);
   await once(server, 'listening');
   server.on('error', events.onError);
-  // The address of a listening TCP server always has this type.
+  // The address of a listening TCP server has this type.
   return { port: (server.address() as AddressInfo).port, close };
 }
 
-/** Anyone who reaches the port can cause these events, so all are counted, but few are logged. */
+/** Anyone who can reach the port can cause these events, so all are counted, but only a few are logged. */
 const unreadableLimit = { max: 100, everyMs: 10_000 };
 const eventLimit = { max: 1, everyMs: 10_000 };
 

@@ -18,9 +18,9 @@ export type Idempotency = ReturnType<typeof createIdempotency>;
 export type Idempotent = Idempotency['idempotent'];
 
 interface Rules<Details, Result> {
-  /** Returns one result per request, in the same order. */
+  /** Returns one result per request, in input order. */
   readonly decide: (db: Database, details: readonly Details[]) => Promise<readonly Result[]>;
-  /** Whether the request has been carried out: only then is its key used. Such results must be JSON. */
+  /** Whether the request was carried out: only then is its key used up. Such results must be JSON. */
   readonly isDone: (result: Result) => boolean;
 }
 
@@ -51,7 +51,7 @@ export function createIdempotency(storage: Storage) {
     }
   }
 
-  /** Decides those that have not been carried out before: here or, in the meantime, by another instance. */
+  /** Decides the requests that were not carried out before, by this instance or, in the meantime, by another. */
   async function decideNew<Details, Result>(
     db: Database,
     asked: readonly Asked<Details>[],
@@ -71,7 +71,7 @@ export function createIdempotency(storage: Storage) {
     return before.flatMap((outcome) => outcome ?? outcomes.next().value ?? []);
   }
 
-  /** `prepare` runs before the transaction. A refusal anywhere leaves the key unused. */
+  /** `prepare` runs before the transaction. A refusal in any step leaves the key unused. */
   async function idempotent<Prepared>(
     workspace: string,
     request: KeyedRequest | undefined,
@@ -90,7 +90,7 @@ export function createIdempotency(storage: Storage) {
     });
   }
 
-  /** For requests that are decided in batches of all waiting ones. A result that is not done leaves the key unused. */
+  /** For requests that are decided in batches. A result that is not done leaves the key unused. */
   function idempotentBatch<Details extends { readonly workspace: string }, Result>(rules: Rules<Details, Result>) {
     const commit = storage.batchCommits(
       ({ details: { workspace } }: Asked<Details>) => ({ workspace }),
@@ -127,7 +127,7 @@ const selectResults = batchQuery((db, members) =>
     .where(sql<boolean>`created_at > ${now} - ${sql.lit(rememberedForMs)}`),
 );
 
-/** Remembered results, in the order of the requests. */
+/** The remembered results, in the order of the requests. */
 async function recallAll<Result>(
   db: Database,
   requests: readonly (KeyedRequest | undefined)[],
@@ -136,12 +136,12 @@ async function recallAll<Result>(
   return inInputOrder(requests, await selectResults(db, requests)).map((row, index) => {
     if (row === undefined) return undefined;
     if (row.fingerprint !== requests[index]?.fingerprint) return 'key-reused';
-    // Only decideNew() writes the column, and the fingerprint says which operation it was.
+    // Only decideNew() writes the column, and the fingerprint identifies the operation.
     return JSON.parse(row.result) as Result;
   });
 }
 
-/** Whether the key of a request was used, so that it gets a response without being carried out. */
+/** Whether the key was used: such a request gets the remembered response, and is not carried out again. */
 export const isKeyUsed = async (storage: Storage, request: KeyedRequest | undefined): Promise<boolean> =>
   (await recallAll(storage.read, [request]))[0] !== undefined;
 
@@ -152,7 +152,7 @@ const insertResults = batchQuery((db, members) =>
     workspace_id: textOf('workspace'),
     created_at: now,
   })
-    // An existing row is too old, or recallAll() would have found it.
+    // Any existing row is too old, or recallAll() would have found it.
     .onConflict((conflict) =>
       conflict
         .columns(['token_id', 'workspace_id', 'key'])
@@ -160,10 +160,10 @@ const insertResults = batchQuery((db, members) =>
     ),
 );
 
-/** For each workspace. It takes about a gigabyte. */
+/** Per workspace: about a gigabyte. */
 const maxRemembered = 1_000_000;
 
-/** Called periodically. Removes some early if there are too many. */
+/** Called periodically. If there are too many, removes the oldest early. */
 export const removeOldResults = (storage: Storage, max = maxRemembered): Promise<void> =>
   removeOldOfWorkspaces(
     storage,
@@ -182,12 +182,12 @@ export interface KeyedRequest {
   readonly tokenId: string;
   readonly workspace: string;
   readonly key: string;
-  /** Distinguishes requests that share a key by mistake. */
+  /** Detects different requests with the same key. */
   readonly fingerprint: string;
 }
 
 /**
- * `content` is all that must be the same if the request is sent again with its key. Its order must not change, because
+ * `content` is everything that must be the same when the request is repeated. Its order must not change, because
  * fingerprints are stored.
  */
 export function keyedRequest(

@@ -6,7 +6,7 @@ import type { FreeDisk } from '../runtime/free-disk.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import type { Storage } from '../storage/storage.ts';
 
-/** What all parts of an instance work with. Each names those that it uses. */
+/** The dependencies of all parts of an instance. Each part names the ones that it uses. */
 export interface Instance {
   readonly storage: Storage;
   readonly git: Git;

@@ -19,14 +19,14 @@ interface CompareRequest extends RefreshRequest {
 
 export type Compare = (request: CompareRequest) => Promise<Compared>;
 
-/** A longer comparison continues, and its result is stored for the next request. */
+/** A longer comparison continues in the background, and its result serves the next request. */
 const maxMs = 5_000;
 
 const maxAgeMs = 60_000;
-/** A client that has merged asks again. */
+/** Short, because a client that was refused merges and asks again. */
 const maxAgeOfRefusalMs = 2_000;
 
-/** Finds outdated files: one of the compared branches has a newer version than the request. */
+/** Finds outdated files: those with a newer version on one of the compared branches. */
 export function createCompare(parts: CompareParts): Compare {
   const { git, onError } = parts;
   const refreshMirror = createRefreshMirror(parts);
@@ -106,17 +106,17 @@ function ageOf({ asOf, gap }: ComparedHeads, isComplete: boolean): Pick<Compared
 
 const limits = { timeoutMs: 10_000 };
 
-/** More differences mean unrelated branches. Also of all pairs that are remembered. */
+/** With more differences, the branches are unrelated. Also the limit for all remembered comparisons together. */
 const maxPaths = 200_000;
 
 interface NewerVersions {
-  /** By path: the newest change of each file on another branch that a branch lacks. */
+  /** By path, for files that changed on the other branch: the newest change, which ours lacks. */
   readonly changes: ReadonlyMap<string, FileChange>;
-  /** False if there were too many changes: a file without one may have one. */
+  /** False if there were too many changes. Then a file without an entry may be outdated, too. */
   readonly isComplete: boolean;
 }
 
-/** Compares two heads once, and remembers the answer: a step asks for thousands of paths. */
+/** Compares two heads only once, because a step requests thousands of paths. */
 export function createFindNewerVersions(git: Pick<Git, 'listChanges' | 'listDifferences'>) {
   const remembered = new Map<string, Promise<NewerVersions>>();
   let total = 0;
@@ -128,7 +128,7 @@ export function createFindNewerVersions(git: Pick<Git, 'listChanges' | 'listDiff
     });
     const isComplete = newest.size < maxPaths;
     if (newest.size === 0) return { changes: newest, isComplete };
-    // The same change may have reached the branch by another commit, or may have been reverted.
+    // The change may have reached the branch in another commit, or may have been reverted.
     const different = new Set<string>();
     await git.listDifferences(workspace, { from: ours, to: theirs, limits }, (path) => {
       if (newest.has(path)) different.add(path);
@@ -146,7 +146,7 @@ export function createFindNewerVersions(git: Pick<Git, 'listChanges' | 'listDiff
       ({ changes }) => {
         total += 1 + changes.size;
         if (total <= maxPaths) return;
-        // Forgets all: each is compared again when it is needed.
+        // Drops all: each comparison is repeated when it is needed.
         remembered.clear();
         total = 0;
       },

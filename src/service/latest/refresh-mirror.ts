@@ -17,17 +17,17 @@ export interface RefreshParts {
   readonly remotes: Pick<Remotes, 'known' | 'ask'>;
 }
 
-/** The heads of the branches that locks are compared with, and of the branch of a request: this instance has them all. */
+/** The heads of the compared branches and of the branch of the request. This instance has all of their commits. */
 export type ComparedHeads = Awaited<ReturnType<ReturnType<typeof createRefreshMirror>>>;
 
 /** Leaves time for the comparison. */
 const timeoutMs = 4_000;
 const maxRemembered = 1_000;
 
-/** A remote that did not answer is not waited for again within the same minute. */
+/** After a remote did not respond, nobody waits for it again within this time. */
 const maxAgeOfSilenceMs = 60_000;
 
-/** The branch may just have been pushed. */
+/** Short, because the branch may have been pushed just now. */
 const maxAgeWithoutBranchMs = 2_000;
 
 export interface RefreshRequest {
@@ -35,9 +35,9 @@ export interface RefreshRequest {
   readonly branch: BranchName | undefined;
 }
 
-/** Brings the mirror up to date if that was tried longer ago than `maxAgeMs`, for at most a few seconds. */
+/** Brings the mirror up to date, for at most a few seconds, unless that was tried within the last `maxAgeMs`. */
 export function createRefreshMirror({ storage, git, pullThrough, remotes }: RefreshParts) {
-  /** The branches that were compared before: the remote may have been asked before a new one was pushed. */
+  /** The branches that were compared before. The last listing may be older than a new branch. */
   const compared = new Map<string, true>();
 
   return async (request: RefreshRequest, maxAgeMs: number) => {
@@ -79,12 +79,12 @@ export function createRefreshMirror({ storage, git, pullThrough, remotes }: Refr
   };
 }
 
-/** A head, and when it was known to be the newest of its branch. */
+/** A head, and the time at which it was known to be the newest of its branch. */
 type Head = Pick<SyncedBranch, 'head' | 'syncedAt'>;
 
 type Heads = ReadonlyMap<BranchName, Head>;
 
-/** The newest known heads of the branches that matter, from the last answer of the remote and from the syncs. */
+/** The newest known heads of the relevant branches, from the last listing of the remote and from the syncs. */
 function newestHeads(
   { branch }: RefreshRequest,
   isCompared: (branch: string) => boolean,
@@ -95,7 +95,7 @@ function newestHeads(
   const newest = new Map<BranchName, Head>();
   for (const [name, last] of synced) {
     const isListed = listing?.branches.has(name) ?? true;
-    // A branch that the remote no longer has does not count, unless a sync has found it since then.
+    // A branch that the remote no longer has does not count, unless a later sync found it again.
     if (name === branch || (isCompared(name) && (isListed || last.syncedAt >= askedAt))) newest.set(name, last);
   }
   for (const [name, head] of listing?.branches ?? []) {

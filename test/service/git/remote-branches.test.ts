@@ -58,6 +58,6 @@ test('a remote with more branches than the service keeps in memory is refused', 
   );
   const { message } = await failureOf(git.branches(remote, enoughTime));
   expect(message).toBe(
-    `git could not list the branches of ${remote.address}: there are more than 100000. Delete those that nobody needs.`,
+    `git could not list the branches of ${remote.address}: there are more than 100000. Delete unused branches.`,
   );
 });
