@@ -14,7 +14,7 @@ import {
   type TokenSource,
 } from './request.ts';
 import { type ClientResponse, parseResponse } from './response.ts';
-import { createSanitizerCache, type Sanitizer } from './sanitizer.ts';
+import { createSanitizer } from './sanitizer.ts';
 import { type RequestFailure, retryAfterOf, ServiceError, withRequest } from './service-error.ts';
 import { backoff, type Clock, type ServerClock, startTimeLimit } from './time.ts';
 
@@ -49,17 +49,16 @@ export function createCall(options: CallOptions): Call {
   // A request that pauses before its next attempt delays no other.
   const enterConnection = createSemaphore(options.maxConnections ?? maxConnections);
   const attempt = createAttempt(options);
-  const sanitizerFor = createSanitizerCache(options.secrets);
   let tokens: Promise<TokenSource> | undefined;
 
   return async function call(request: Request, within: CallLimits): Promise<CallResult> {
     const { deadline, signal } = within;
     const limit = startTimeLimit(deadline - clock(), [options.closed, ...(signal ? [signal] : [])]);
-    const { secrets = [] } = request;
+    const secrets = [...options.secrets, ...(request.secrets ?? [])];
     const once = request.once || request.waitMs !== undefined;
     const state: CallState = {
       sent: sentRequest(request, options.headers),
-      sanitizer: sanitizerFor(secrets, undefined),
+      secrets,
       attempts: 0,
       counted: 0,
       mayBeDone: request.keySentBefore === true,
@@ -112,7 +111,7 @@ export function createCall(options: CallOptions): Call {
 
     function useToken(token: string): void {
       state.sent = { ...state.sent, headers: { ...state.sent.headers, authorization: `Bearer ${token}` } };
-      state.sanitizer = sanitizerFor(secrets, token);
+      state.secrets = [...secrets, token];
     }
 
     /** Waits before the next attempt. Returns the reason if another one would not help. */
@@ -160,7 +159,7 @@ export function createCall(options: CallOptions): Call {
 
 interface CallState {
   sent: SentRequest;
-  sanitizer: Sanitizer;
+  secrets: readonly string[];
   attempts: number;
   /** Failures that count as one of the `retries`. */
   counted: number;
@@ -209,19 +208,17 @@ function createAttempt(options: CallOptions) {
     state.sent = { ...state.sent, target };
     const limitMs = timeoutMs + (request.waitMs ?? 0);
     const limit = startTimeLimit(limitMs, [signal]);
+    const sanitizer = createSanitizer(state.secrets);
     try {
       const received = await unlessAborted(send(state.sent, limit.signal), limit.signal);
       serverClock.observe(received.headers);
-      const { sanitizer, mayBeDone: keyMayHaveArrived } = state;
       const response = parseResponse(received, { baseUrl, receivedAt: serverClock.now(), sanitizer });
       onResponse?.(response);
       marks.observe(response);
-      return classifyResponse(response, { request, keyMayHaveArrived, marks });
+      return classifyResponse(response, request, state.mayBeDone, marks);
     } catch (error) {
       if (!limit.isOver() && signal.aborted) return undefined;
-      const failure = limit.isOver()
-        ? ({ kind: 'timeout', limitMs } as const)
-        : connectionFailure(error, state.sanitizer);
+      const failure = limit.isOver() ? ({ kind: 'timeout', limitMs } as const) : connectionFailure(error, sanitizer);
       if (failure === undefined) throw error;
       const mayBeDone = failure.kind === 'timeout' || failure.mayHaveArrived;
       const retry = failure.kind === 'connection' && failure.untrusted ? undefined : 'counted';

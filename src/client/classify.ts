@@ -22,16 +22,12 @@ export type AttemptResult =
 
 export type FailedAttempt = Extract<AttemptResult, { kind: 'failed' }>;
 
-interface ResponseContext {
-  readonly request: Pick<Request, 'expect' | 'anySuccess' | 'finalAt'>;
-  readonly keyMayHaveArrived: boolean;
-  readonly marks: Pick<Marks, 'areShown' | 'isFromService'>;
-}
-
 /** Whether a response is final, or whether to try again: for all operations. */
 export function classifyResponse(
   response: ClientResponse,
-  { request, keyMayHaveArrived, marks }: ResponseContext,
+  request: Pick<Request, 'expect' | 'anySuccess' | 'finalAt'>,
+  keyMayHaveArrived: boolean,
+  marks: Pick<Marks, 'areShown' | 'isFromService'>,
 ): AttemptResult {
   const { status } = response;
   if (isSuccess(response)) {

@@ -9,14 +9,13 @@ import { type ClientResponse, isSuccess, objectIn } from './response.ts';
 import { isTransient, type RequestFailure, ServiceError } from './service-error.ts';
 import { createServerClock } from './time.ts';
 
-/** The parts of a client that the token exchange for its requests uses. */
-export interface ExchangeContext
-  extends Pick<CallOptions, 'timeoutMs' | 'retries' | 'clock' | 'sleep' | 'random' | 'closed' | 'onRetry'> {
+/** The options of a client that the token exchange for its requests shares. */
+export interface ExchangeContext extends CallOptions {
   readonly call: Call;
   readonly target: string;
 }
 
-export interface ExchangeOptions extends Pick<ExchangeContext, 'call' | 'target' | 'timeoutMs' | 'clock' | 'closed'> {
+export interface ExchangeOptions extends ExchangeContext {
   /**
    * Returns a JSON Web Token with the identity of the client, for each exchange. `unanswered` is that of the exchange
    * before, if the service has neither accepted nor rejected it. Throws a ServiceError.
@@ -45,16 +44,8 @@ const tokenExchange = {
 };
 
 /** Exchanges tokens by RFC 8693, and uses each until it is about to expire. Concurrent requests share an exchange. */
-export function createTokenSource({
-  call,
-  target,
-  timeoutMs,
-  clock,
-  closed,
-  issueIdentityToken,
-  onToken,
-  audience,
-}: ExchangeOptions): TokenSource {
+export function createTokenSource(options: ExchangeOptions): TokenSource {
+  const { call, target, timeoutMs, clock, closed, issueIdentityToken, onToken, audience } = options;
   /** Its time is by the clock of this machine, and infinite if the service does not report it. */
   let current: { readonly token: string; readonly usedUntil: number } | undefined;
   let running: Promise<string | RequestFailure> | undefined;

@@ -1,7 +1,6 @@
-import { resolveLink } from './endpoints.ts';
 import { asObject, isArray, isObject, type Json, type JsonObject, nameIn } from './json.ts';
 import { membersOf, notUnderstood, rawMessageOf, unusable } from './refusal.ts';
-import { type CallLimits, type ClientContext, expectSuccess } from './request.ts';
+import { type CallLimits, type ClientContext, expectSuccess, resolveLink } from './request.ts';
 import { type ClientResponse, headerOf, objectIn, parseLinks } from './response.ts';
 import type { Sanitizer } from './sanitizer.ts';
 import type { Unusable } from './service-error.ts';

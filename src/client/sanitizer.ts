@@ -40,21 +40,6 @@ export function createSanitizer(secrets: readonly string[]): Sanitizer {
   };
 }
 
-/** Caches the sanitizer for the token of most requests: computing all spellings of a secret takes a while. */
-export function createSanitizerCache(secretsOfAll: readonly string[]) {
-  let cached = createSanitizer(secretsOfAll);
-  let cachedToken: string | undefined;
-  return (secrets: readonly string[], token: string | undefined): Sanitizer => {
-    const all = [...secretsOfAll, ...secrets, ...(token === undefined ? [] : [token])];
-    if (secrets.length > 0) return createSanitizer(all);
-    if (token !== undefined && token !== cachedToken) {
-      cached = createSanitizer(all);
-      cachedToken = token;
-    }
-    return cached;
-  };
-}
-
 /** C0, DEL, C1 and lone surrogates. */
 const controlCharacter = /[^ -~\u00a0-\ud7ff\ue000-\u{10ffff}]/gu;
 

@@ -1,8 +1,7 @@
 import type { WorkspaceId } from './access.ts';
-import { resolveLink } from './endpoints.ts';
 import { firstName, type Json, type JsonObject, nameIn } from './json.ts';
 import { expectResource, rawMessageOf, retryAfterIn } from './refusal.ts';
-import { type AnsweredCall, type CallLimits, type ClientContext, expectSuccess } from './request.ts';
+import { type AnsweredCall, type CallLimits, type ClientContext, expectSuccess, resolveLink } from './request.ts';
 import { headerOf, objectIn } from './response.ts';
 import { plainName, type Sanitizer } from './sanitizer.ts';
 
@@ -72,7 +71,6 @@ export function readSync(body: JsonObject, sanitizer: Sanitizer) {
     received_bytes: countIn(body['received_bytes']),
     total_bytes: countIn(body['total_bytes']),
     missing_objects: countIn(body['missing_objects']),
-    head: name('head'),
     error,
   };
 }

@@ -7,10 +7,10 @@ import { problemTypePrefix } from '../../src/interface/problem.ts';
 const origin = { baseUrl: new URL('https://example.com/v1'), receivedAt: 0, sanitizer: createSanitizer([]) };
 
 function judged(status: number, headers: Readonly<Record<string, string>> = {}, value: JsonObject = {}, sent = false) {
-  return classifyResponse(
-    { ...origin, status, headers, body: { kind: 'json', value, byteLength: 0 } },
-    { request: {}, keyMayHaveArrived: sent, marks: { ...noMarks, isFromService: () => true } },
-  );
+  return classifyResponse({ ...origin, status, headers, body: { kind: 'json', value, byteLength: 0 } }, {}, sent, {
+    ...noMarks,
+    isFromService: () => true,
+  });
 }
 
 describe('a response', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { resolveLink } from '../../src/client/endpoints.ts';
+import { resolveLink } from '../../src/client/request.ts';
 
 test.each([
   ['?cursor=b', { server: 'https://example.com', target: '/v1/workspaces/game/locks?cursor=b' }],

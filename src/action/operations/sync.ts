@@ -20,7 +20,7 @@ export async function sync(context: Context, task: TaskOf<'sync'>): Promise<Outc
   const about = estimated ? `, about ${pluralize(estimated, 'object')} to receive` : '';
   const sentence = `The sync of ${branch} in ${workspace} is ${started.status}${about}.`;
   if (wait.seconds === 0 && started.state !== 'failed') {
-    return { outputs: outputsOf(task, started), sentence, table: table(task, started), failures: [] };
+    return { outputs: outputsOf(task, started), sentence, failures: [] };
   }
   log.line(sentence);
   return waitForEnd(context, task, started, elapsedMs);
@@ -68,14 +68,13 @@ function syncedOutcome(task: TaskOf<'sync'>, sync: SyncReport, elapsedMs: number
   return {
     outputs: outputsOf(task, sync),
     sentence: [sentence, ...warnings].join(' '),
-    table: table(task, sync),
     warnings,
     failures: [],
   };
 }
 
 const failedOutcome = (task: TaskOf<'sync'>, sync: SyncReport, reason: string): Outcome =>
-  failed(outputsOf(task, sync), reason, table(task, sync));
+  failed(outputsOf(task, sync), reason);
 
 const outputsOf = ({ branch }: TaskOf<'sync'>, sync: SyncReport): Outputs => ({
   status: sync.status,
@@ -84,11 +83,6 @@ const outputsOf = ({ branch }: TaskOf<'sync'>, sync: SyncReport): Outputs => ({
   estimated_objects: sync.estimated_objects?.toString(),
   clone_url: sync.clone_url,
   missing_objects: sync.state === 'succeeded' ? sync.missing_objects?.toString() : undefined,
-});
-
-const table = ({ workspace, branch }: TaskOf<'sync'>, sync: SyncReport) => ({
-  head: ['Workspace', 'Branch', 'Status', 'Head'],
-  rows: [[workspace, branch, sync.status, sync.head ?? '']],
 });
 
 /**

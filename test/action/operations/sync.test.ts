@@ -22,7 +22,6 @@ const report = (status: 'running' | 'succeeded', retryAfterMs?: number): SyncRep
   received_bytes: undefined,
   total_bytes: undefined,
   missing_objects: undefined,
-  head: undefined,
   error: undefined,
   clone_url: undefined,
   retryAfterMs,
