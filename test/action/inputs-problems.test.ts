@@ -54,7 +54,6 @@ const wrong: readonly (readonly [OperationName, input: string, value: string, re
     'is "https://w.example/v1?***".',
   ],
   ['sync', 'allow-http', 'yes', boolean],
-  ['sync', 'audience', 'a\nb', 'It must be an audience that the service accepts, such as its origin.'],
   ['sync', 'token', 'two words', apiToken, hidden],
   ['sync', 'request-timeout', '30', duration],
   ['sync', 'request-timeout', '0s', 'It must be from 1s to 1h.'],

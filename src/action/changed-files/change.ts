@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { asObject, type Json, type JsonObject, nameIn, parseJson } from '../../client/json.ts';
 import { errorMessage } from '../../interface/format.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
-import { findRepository, type GitHubRepository, type RepositoryAccess } from '../step/github.ts';
+import { findRepository, type GitHubRepository } from '../step/github.ts';
 import type { RunEvent } from '../step/runner.ts';
 
 /** Advice for an unusable response from GitHub. */
@@ -22,10 +22,10 @@ export interface ChangeSource extends GitHubRepository {
 }
 
 /** Determines, without a request, which change to look up and where. */
-export function findSource(event: RunEvent, access: RepositoryAccess): Parsed<ChangeSource> {
+export function findSource(event: RunEvent, token: string, allowHttp: boolean): Parsed<ChangeSource> {
   const change = readChange(event);
   if (!change.ok) return change;
-  const repository = findRepository(event, access);
+  const repository = findRepository(event, token, allowHttp);
   return repository.ok ? accepted({ change: change.value, ...repository.value }) : repository;
 }
 

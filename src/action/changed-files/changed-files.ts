@@ -32,8 +32,6 @@ export async function lookUpChangedFiles(source: ChangeSource, context: GitHubCo
     const what = `Could not look up the files of ${change.name} of ${repository.owner}/${repository.repo}.`;
     if (!(error instanceof ServiceError)) throw new Error(`${what} ${errorMessage(error)}`);
     throw new Error(withRequest(`${what} ${error.reason}${adviceOn(error, change)}`, error.request));
-  } finally {
-    github.close();
   }
 }
 
@@ -202,19 +200,17 @@ const unreadable = (): Error => new Error(`GitHub sent a list of files that cann
 
 const missing = (what: string): Error => new Error(`GitHub did not return ${what}. ${retryAdvice}`);
 
-export type GitHub = Pick<ReturnType<typeof openGitHub>, 'read'>;
+export type GitHub = ReturnType<typeof openGitHub>;
 
 /** Opens the repository. Error messages are complete sentences. */
 function openGitHub({ apiUrl, repository, token }: ChangeSource, context: GitHubContext, within: CallLimits) {
-  const { call, close } = openGitHubCall(new URL(apiUrl), token, context);
+  const call = openGitHubCall(new URL(apiUrl), token, context);
   const octokit = getOctokit(token, {
     baseUrl: apiUrl,
     request: { fetch: createGitHubFetch(call, within) },
   });
 
   return {
-    /** Aborts pending requests. */
-    close,
     /** `path` is relative to the repository, with parameters in braces: `pulls/{number}`. */
     async read(path: string, parameters: Readonly<Record<string, string | number>>): Promise<Json> {
       try {

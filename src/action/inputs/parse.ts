@@ -3,7 +3,7 @@ import { isHeaderValue, parseWorkspaceId, type WorkspaceId } from '../../client/
 import { asObject, isArray, isObject, type Json, type JsonObject, parseJson } from '../../client/json.ts';
 import { errorMessage } from '../../interface/format.ts';
 import { canonicalLockPath, parseHeldPath } from '../../interface/lock-path.ts';
-import { accepted, controlCharacter, type Parsed, parseAny, refused } from '../../interface/parsed.ts';
+import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import type { OurLock } from '../../locks/ownership.ts';
 
 export const splitLines = (text: string): readonly string[] => split(text, /\n/);
@@ -22,15 +22,6 @@ export function parseBoolean(text: string): Parsed<boolean> {
   if (/^(?:false|False|FALSE)$/.test(text)) return accepted(false);
   return refused('It must be true or false.');
 }
-
-export const parsePathCount = (text: string): Parsed<number | 'all'> =>
-  text === '' ? accepted('all') : parseAny(text);
-
-/** An empty text means the origin of the service. */
-export const parseAudience = (text: string): Parsed<string> =>
-  controlCharacter.test(text)
-    ? refused('It must be an audience that the service accepts, such as its origin.')
-    : accepted(text);
 
 /** Refuses JSON that is nested too deeply, because walking it would exhaust the stack. */
 export function parseHookOptions(text: string): Parsed<JsonObject> {

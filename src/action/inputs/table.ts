@@ -2,16 +2,14 @@ import { parseToken } from '../../client/access.ts';
 import { textsIn } from '../../client/json.ts';
 import { parseUrgency } from '../../client/queue.ts';
 import { parseDurationBetween, parseTtl, parseWait } from '../../interface/duration.ts';
-import { accepted, oneOf, type Parse, textOf, wholeNumber } from '../../interface/parsed.ts';
+import { accepted, oneOf, type Parse, parseAny, textOf, wholeNumber } from '../../interface/parsed.ts';
 import { quoteForLog } from '../../interface/safe-text.ts';
 import {
-  parseAudience,
   parseBoolean,
   parseHandoff,
   parseHandoffFile,
   parseHookOptions,
   parseHookUrl,
-  parsePathCount,
   parseWorkspace,
 } from './parse.ts';
 
@@ -53,14 +51,14 @@ export const inputTable = {
   'base-url': { fallback: '', variable: 'WORKSPACE_BASE_URL', usedBy: all, parse: accepted },
   'allow-http': { fallback: 'false', usedBy: all, parse: parseBoolean },
   token: { fallback: '', variable: 'WORKSPACE_TOKEN', usedBy: all, parse: parseToken(apiToken), isSecret: true },
-  audience: { fallback: '', usedBy: all, parse: parseAudience },
+  audience: { fallback: '', usedBy: all, parse: accepted },
   workspace: { fallback: '', variable: 'WORKSPACE_ID', usedBy: withWorkspace, parse: parseWorkspace },
   branch: { fallback: '', usedBy: ['sync'], parse: accepted },
   path: { fallback: '', usedBy: ['lock', 'unlock', 'list-locks'], parse: accepted },
   glob: { fallback: 'true', usedBy: ['lock', 'unlock', 'list-locks'], parse: parseBoolean },
   pool: { fallback: '', usedBy: ['lock'], parse: textOf('the name of a pool') },
   where: { fallback: '', usedBy: ['lock'], parse: accepted },
-  any: { fallback: '', usedBy: ['lock'], parse: parsePathCount },
+  any: { fallback: '', usedBy: ['lock'], parse: parseAny },
   type: { fallback: 'exclusive', usedBy: ['lock'], parse: textOf('a kind of lock, such as exclusive') },
   ttl: { fallback: '1h', usedBy: ['lock'], parse: parseTtl },
   wait: { fallback: '0s', usedBy: ['lock', 'sync'], parse: parseWait },
@@ -161,9 +159,6 @@ type ValueOf<Name extends InputName> = (typeof inputTable)[Name]['parse'] extend
 
 export type Reader = ReturnType<typeof createReader>;
 
-const placeAdvice =
-  'The locks of this job do not show it: there are none, they are in several workspaces, or the step names other locks. Name the service, such as https://workspaces.example.com/v1, and the workspace of the locks.';
-
 /** Reads inputs one by one and collects their problems, so that users see all of them at once. */
 export function createReader(raw: RawInputs) {
   const problems: string[] = [];
@@ -174,8 +169,7 @@ export function createReader(raw: RawInputs) {
   function readAs<T>(name: InputName, parse: Parse<T>): T | undefined {
     const parsed = parse(raw[name]);
     if (parsed.ok) return parsed.value;
-    const isPlace = raw[name] === '' && (name === 'base-url' || name === 'workspace');
-    addProblem(name, isPlace && wantsLedger(raw) ? placeAdvice : parsed.reason);
+    addProblem(name, parsed.reason);
     return undefined;
   }
   return {

@@ -64,7 +64,7 @@ function failuresOf({ length }: readonly KnownLock[], incomplete: string | undef
 async function pathsToList({ scope, workspace }: TaskOf<'list-locks'>, context: Context, within: CallLimits) {
   const { runner, connection, log } = context;
   if (scope.kind === 'changed-files') {
-    const source = findSource(runner.event, { token: scope.githubToken, allowHttp: connection.allowHttp });
+    const source = findSource(runner.event, scope.githubToken, connection.allowHttp);
     if (!source.ok) throw new InputError([`Input \`changed-files\` is "true". ${source.reason}`]);
     // Loaded on demand: only a step with `changed-files` needs it.
     const { lookUpChangedFiles } = await import('../changed-files/changed-files.ts');

@@ -145,9 +145,6 @@ async function unlockTargets(
     const none = `No step of this job has locked anything in ${workspace}, so \`unlock\` must name what to release: with \`path\`, \`locks\` or \`locks-file\`. If it passes the output \`locks\` of another job, that output is empty.`;
     throw new InputError([`Input \`path\` is missing. ${gap ?? none}`]);
   }
-  context.log.line(
-    `\`path\`, \`locks\` and \`locks-file\` are empty: releasing all locks of this job in ${workspace}.`,
-  );
   return [...held.keys()].map((path) => resolveFromLedger(path, false, jobLocks));
 }
 

@@ -17,8 +17,7 @@ const maxResponseMs = 10_000;
  */
 export function createRenewal(context: Context, task: TaskOf<'lock'>, renewer: Renewer) {
   const { client, clock, connection, log, runner, saveState, signal } = context;
-  const access = { token: task.githubToken, allowHttp: connection.allowHttp };
-  const cancels = task.onLost === 'cancel' ? findRun(runner.event, access) : undefined;
+  const cancels = task.onLost === 'cancel' ? findRun(runner.event, task.githubToken, connection.allowHttp) : undefined;
 
   /** Returns why nothing renews the locks; undefined if the process does. */
   async function handOver(renewalTask: RenewalTask): Promise<string | undefined> {

@@ -26,7 +26,6 @@ export type Reporter = ReturnType<typeof createReporter>;
 /** The only access to the runner: log, masks, outputs, annotations and job summary. */
 export function createReporter(secrets: readonly string[]) {
   const masked: string[] = [];
-  let maskedLength = 0;
   let redactor: Redact | undefined;
   function redact(text: string): string {
     redactor ??= createRedactor([...secrets, ...masked]);
@@ -120,8 +119,6 @@ export function createReporter(secrets: readonly string[]) {
     mask(secret: string): void {
       maskInLog(secret);
       masked.push(secret);
-      maskedLength += secret.length;
-      while (maskedLength > maxMaskedLength && masked.length > 1) maskedLength -= masked.shift()?.length ?? 0;
       redactor = undefined;
     },
     /** Sets outputs that later steps can rely on, even if this step fails afterwards. */
@@ -144,12 +141,6 @@ export function createReporter(secrets: readonly string[]) {
     },
   };
 }
-
-/**
- * Enough for the secret properties of a large pool, and for days: every 15 minutes, there is an API token and the
- * identity token that it was exchanged for. In all their spellings, they take ten times as much memory.
- */
-const maxMaskedLength = 1_000_000;
 
 /**
  * One sentence, then the table, as HTML with untrusted text escaped. Secrets are redacted first: escaped, they might not

@@ -18,15 +18,11 @@ export interface GitHubRepository {
   readonly token: string;
 }
 
-export interface RepositoryAccess {
-  readonly token: string;
-  readonly allowHttp: boolean;
-}
-
 /** Determines the repository of the run, without a request. */
 export function findRepository(
   event: Pick<RunEvent, 'repository' | 'apiUrl'>,
-  { token, allowHttp }: RepositoryAccess,
+  token: string,
+  allowHttp: boolean,
 ): Parsed<GitHubRepository> {
   const [, owner, repo] = /^([\w.-]+)\/([\w.-]+)$/.exec(event.repository) ?? [];
   const url = URL.parse(event.apiUrl || 'https://api.github.com');
@@ -49,13 +45,12 @@ export type GitHubContext = Pick<Context, 'clock' | 'sleep' | 'random' | 'log'> 
 /** GitHub recommends serial requests, and limits concurrent ones for all steps of a job together. */
 const maxConnections = 4;
 
-/** Requests to GitHub, with the same retries, limits and proxies as those to the service. */
+/** Returns a function for requests to GitHub, with the same retries, limits and proxies as those to the service. */
 export function openGitHubCall(apiUrl: URL, token: string, context: GitHubContext) {
   const { clock, sleep, random, log } = context;
   const { requestTimeout, retries } = context.connection;
   const connection = openConnection(apiUrl);
-  const closing = new AbortController();
-  const call = createCall({
+  return createCall({
     baseUrl: apiUrl,
     maxConnections,
     server: 'GitHub',
@@ -73,16 +68,9 @@ export function openGitHubCall(apiUrl: URL, token: string, context: GitHubContex
     },
     sleep,
     random,
-    closed: closing.signal,
+    closed: new AbortController().signal,
     onRetry: retryLog(log),
   });
-  return {
-    call,
-    close(): void {
-      closing.abort();
-      connection.close();
-    },
-  };
 }
 
 /**
@@ -117,8 +105,8 @@ export interface RunToCancel extends GitHubRepository {
 }
 
 /** Throws an InputError if the environment does not name the run. */
-export function findRun(event: RunEvent, access: RepositoryAccess): RunToCancel {
-  const repository = findRepository(event, access);
+export function findRun(event: RunEvent, token: string, allowHttp: boolean): RunToCancel {
+  const repository = findRepository(event, token, allowHttp);
   if (repository.ok && /^\d+$/.test(event.run)) return { ...repository.value, run: event.run };
   const reason = repository.ok ? 'GITHUB_RUN_ID is not the id of a run.' : repository.reason;
   throw new InputError([`Input \`on-lost\` is "cancel". ${reason}`]);
@@ -131,17 +119,13 @@ export async function cancelRun(
   { apiUrl, repository: { owner, repo }, run, token }: RunToCancel,
   context: GitHubContext,
 ): Promise<string | undefined> {
-  const { call, close } = openGitHubCall(new URL(apiUrl), token, context);
+  const call = openGitHubCall(new URL(apiUrl), token, context);
   const within = { deadline: context.clock() + timeLimitMs };
   const target = `${new URL(apiUrl).pathname.replace(/\/$/, '')}/repos/${owner}/${repo}/actions/runs/${run}/cancel`;
-  try {
-    const result = await call({ method: 'POST', target }, within);
-    const isDone = result.kind === 'answered' && (isSuccess(result.response) || result.response.status === goneStatus);
-    const error = result.kind === 'failed' ? result.error : result.error();
-    return isDone ? undefined : refusalText(error);
-  } finally {
-    close();
-  }
+  const result = await call({ method: 'POST', target }, within);
+  const isDone = result.kind === 'answered' && (isSuccess(result.response) || result.response.status === goneStatus);
+  const error = result.kind === 'failed' ? result.error : result.error();
+  return isDone ? undefined : refusalText(error);
 }
 
 /** GitHub does not cancel a run that has ended. */

@@ -1,6 +1,6 @@
 import { isSameLock, type LockProof } from '../../client/known-lock.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
-import type { Entry, Grant, GrantedLock, Intent, LeaseIntent, Loss, RecordedProcess } from './entry.ts';
+import type { Entry, Grant, Intent, LeaseIntent, Loss, RecordedProcess } from './entry.ts';
 import type { Ledger } from './ledger.ts';
 
 interface WorkspaceRef {
@@ -9,7 +9,7 @@ interface WorkspaceRef {
 }
 
 /** A lock from the output of another step. */
-type NamedLock = Pick<GrantedLock, 'path' | 'id' | 'etag'>;
+type NamedLock = LockProof & { readonly path: LockPath };
 
 /**
  * The workspaces in which the job holds locks, or tried to lock if it holds none. With `named`, the workspaces in which
@@ -127,8 +127,6 @@ export function openHistory() {
   /** The processes of steps that do not have all their locks yet. */
   const acquiring = new Map<string, RecordedProcess>();
   const leases = new Map<string, LeaseIntent>();
-  /** Leases that held locks. They end with the last of these. */
-  const grantedLeases = new Set<string>();
 
   const isHeld = ({ ending }: JobLock): boolean => ending === undefined;
   const all = (): IteratorObject<Granted> => granted.values().map(withRenewal);
@@ -184,7 +182,6 @@ export function openHistory() {
         unanswered.delete(entry.key);
         // A second grant is the same lock, with a new ETag after a renewal.
         const [before] = withKeys([entry.key]).filter(isHeld);
-        if (entry.lock.lease !== undefined) grantedLeases.add(entry.lock.lease);
         if (before === undefined) granted.delete(entry.key);
         const proofs = before?.proofs ?? [];
         // Thousands of renewals are not copied each time.
@@ -230,9 +227,11 @@ export function openHistory() {
     }
   }
 
+  /** A lease that held locks ends with the last of these. */
   function openLeases(): readonly LeaseIntent[] {
-    const holding = new Set(held().map(({ grant }) => grant.lock.lease));
-    return [...leases.values()].filter(({ lease }) => !grantedLeases.has(lease) || holding.has(lease));
+    const ended = new Set(granted.values().map(({ grant }) => grant.lock.lease));
+    for (const { grant } of held()) ended.delete(grant.lock.lease);
+    return [...leases.values()].filter(({ lease }) => !ended.has(lease));
   }
 
   return {

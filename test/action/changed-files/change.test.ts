@@ -136,8 +136,6 @@ test('parses any JSON of any event into a change that can be looked up, or an er
 
 describe('the source of the changed files', () => {
   const pullRequest = JSON.stringify({ pull_request: { number: 7 } });
-  const access = { token: 'ghs_1', allowHttp: false };
-
   async function eventWith(others: Partial<RunEvent> = {}, text = pullRequest): Promise<RunEvent> {
     const folder = temporaryFolder();
     const file = join(folder, 'event.json');
@@ -153,7 +151,7 @@ describe('the source of the changed files', () => {
   ])('maps the API URL %j of the runner to %s', async (given, apiUrl) => {
     const change = { kind: 'pull-request', name: 'pull request #7', number: 7 };
     const dragon = { owner: 'octo-games', repo: 'dragon' };
-    expect(findSource(await eventWith({ apiUrl: given }), access)).toEqual({
+    expect(findSource(await eventWith({ apiUrl: given }), 'ghs_1', false)).toEqual({
       ok: true,
       value: { change, repository: dragon, apiUrl, token: 'ghs_1' },
     });
@@ -161,8 +159,11 @@ describe('the source of the changed files', () => {
 
   test('allows plain http to other machines only with `allow-http`', async () => {
     const event = await eventWith({ apiUrl: 'http://github.example.com/api/v3' });
-    expect(findSource(event, access)).toMatchObject({ ok: false, reason: expect.stringContaining('plain http') });
-    expect(findSource(event, { ...access, allowHttp: true }).ok).toBe(true);
+    expect(findSource(event, 'ghs_1', false)).toMatchObject({
+      ok: false,
+      reason: expect.stringContaining('plain http'),
+    });
+    expect(findSource(event, 'ghs_1', true).ok).toBe(true);
   });
 
   test.each<[string, Partial<RunEvent>, string, string?]>([
@@ -174,7 +175,7 @@ describe('the source of the changed files', () => {
     ['an invalid API URL', { apiUrl: 'github' }, 'GITHUB_API_URL'],
     ['a file URL as API URL', { apiUrl: 'file:///etc/passwd' }, 'GITHUB_API_URL'],
   ])('is an error sentence for %s', async (_name, others, words, text) => {
-    const source = findSource(await eventWith(others, text), access);
+    const source = findSource(await eventWith(others, text), 'ghs_1', false);
     expect(source).toMatchObject({ ok: false, reason: expect.stringContaining(words) });
   });
 });
