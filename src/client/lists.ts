@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { LockPath } from '../interface/lock-path.ts';
 import type { WorkspaceId } from './access.ts';
 import { inParallel } from './in-parallel.ts';
@@ -126,7 +125,7 @@ export function createLookUps(client: Lists, clock: Clock, within: CallLimits) {
   const asked = new Map<WorkspaceId, { readonly paths: Set<LockPath>; readonly list: Promise<Find> }>();
 
   async function read(workspace: WorkspaceId, paths: ReadonlySet<LockPath>): Promise<Find> {
-    await nextTurn();
+    await new Promise(setImmediate);
     asked.delete(workspace);
     if (paths.size <= maxLookedUpAlone) return () => undefined;
     const until = clock() + maxLookAgeMs;

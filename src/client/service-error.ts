@@ -244,10 +244,9 @@ function adviceOnRefusal(refused: Refused): string {
   return status < 500 ? '' : ' The log of the service has the cause.';
 }
 
-/** See connection.ts for the reason why it is not imported. */
-const { STATUS_CODES } = process.getBuiltinModule('node:http');
-
 function requestText({ method, path, attempts }: FailedCall, failure: RequestFailure): string {
+  // See connection.ts for the reason why it is not imported.
+  const { STATUS_CODES } = process.getBuiltinModule('node:http');
   const response = responseIn(failure);
   const status = response && `: ${response.status} ${STATUS_CODES[response.status] ?? ''}`.trimEnd();
   const id = response?.requestId === undefined ? '' : `, request id ${response.requestId}`;
