@@ -25,7 +25,7 @@ import { createRemotes } from './workspaces/remotes.ts';
 export interface ServiceOptions extends Instance {
   readonly host: string;
   readonly port: number;
-  /** Time to keep accepting connections after /readyz starts failing, until proxies stop opening them. */
+  /** How long to accept connections after /readyz starts failing, until proxies stop opening them. */
   readonly drainDelay: Duration;
   readonly drainTimeout: Duration;
   /** Undefined: forever. */
@@ -40,7 +40,7 @@ export interface ServiceOptions extends Instance {
 
 export type ServiceParts = Awaited<ReturnType<typeof createParts>>;
 
-/** On a full disk, all background work fails several times a second, and the log may be on the same disk. */
+/** On a full disk, all background work fails several times a second, and the log may be on that disk. */
 const failedWork = { max: 5, everyMs: 30_000 };
 
 /** The parts of an instance, for its requests and its background work. */

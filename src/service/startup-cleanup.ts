@@ -7,14 +7,14 @@ import { parseWorkspaceId } from './workspaces/workspace-id.ts';
 /** Cleans up after earlier processes. Without workspaces, the database may be the wrong one: the mirrors then stay. */
 export async function cleanUpAtStart(parts: Pick<ServiceParts, 'storage' | 'git' | 'dataFolder' | 'log'>) {
   const { storage, git, dataFolder, log } = parts;
-  // The lock of the data folder ensures that no other service uses it, and with SQLite its database.
+  // The lock of the data folder excludes other services on it, and on SQLite also on its database.
   if (storage.dialect === 'sqlite') await endAllClaims(storage);
   await git.removeLeftovers();
-  // Listed before the workspaces: otherwise the folder of a new workspace could seem to have none.
+  // Listed before the workspaces. Otherwise, the folder of a new workspace could seem to belong to none.
   const [mirrors, stores] = [await git.listMirrors(), await listStores(dataFolder)];
   const existing = await storage.read.selectFrom('workspaces').select(['id', 'created_at']).execute();
   const [ids, names] = [new Set(existing.map(({ id }) => id)), new Set(existing.map(storeName))];
-  // Anything else there is not of this service.
+  // Other files in the folder do not belong to this service.
   const oldMirrors = mirrors.filter((id) => !ids.has(id) && parseWorkspaceId(id).ok);
   const oldStores = stores.filter(({ id, name }) => !names.has(name) && parseWorkspaceId(id).ok);
   const orphaned = [...new Set([...oldMirrors, ...oldStores.map(({ id }) => id)])];
@@ -27,7 +27,7 @@ export async function cleanUpAtStart(parts: Pick<ServiceParts, 'storage' | 'git'
   if (orphaned.length > 0) log.info({ workspaces: orphaned }, 'removed the mirrors of workspaces that no longer exist');
 }
 
-/** Files that remain after an error, such as those of another user, are removed at the next start. */
+/** Files that remain after an error, such as files of another user, are removed at the next start. */
 export async function removeWorkspaceFiles(
   git: Pick<Git, 'removeMirror'>,
   dataFolder: string,

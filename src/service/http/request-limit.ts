@@ -25,7 +25,7 @@ interface RequestLimitOptions {
 
 /**
  * Limits the parallel requests of each client: many connections at once would delay all other clients. Requests wait
- * before anything else, even authentication. Those with a known credential use the slots of its token, all others those
+ * before anything else, even authentication. A known credential uses the slots of its token, other requests use those
  * of their IP address.
  */
 export function createRequestLimit({ credentialOf, addressOf }: RequestLimitOptions) {

@@ -38,20 +38,20 @@ async function fetchMissing(
   const still = await missingObjects(missing, store.findIntact);
   const received = { objects: missing.length - still.length, bytes: wanted.bytes - sumOfSizes(still) };
   const isInstalled = run.failure?.kind !== 'not-installed';
-  // A store that has answered for an object is usable, and only lacks some.
+  // A store that reported on single objects is usable: it only lacks some.
   if (run.failure !== undefined && isInstalled && received.objects === 0 && run.reasons.size === 0) throw run.failure;
-  // git-lfs may end without a report of its last objects.
+  // git-lfs may end without reporting its last objects.
   onProgress({ wanted, received });
   return { wanted, received, missing: nameMissing(still, run) };
 }
 
 interface GitLfsRun {
-  /** By object id: what git-lfs says about objects that it could not fetch. */
+  /** By object id: the reason that git-lfs gave for an object that it could not fetch. */
   readonly reasons: ReadonlyMap<string, string>;
   readonly failure: GitError | undefined;
 }
 
-/** Throws if the store as a whole cannot be used. */
+/** Throws if the store cannot be used at all. */
 async function runGitLfs(
   { git, freeDisk }: FetchObjectsParts,
   store: ObjectStore,
@@ -143,6 +143,6 @@ async function missingObjects(
   return missing;
 }
 
-/** Capped, because the sizes that pointers claim may add up to more than a safe integer. */
+/** Capped, because the sizes in pointers may add up to more than a safe integer. */
 const sumOfSizes = (objects: readonly ObjectName[]): number =>
   objects.reduce((sum, { size }) => Math.min(sum + size, Number.MAX_SAFE_INTEGER), 0);

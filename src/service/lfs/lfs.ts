@@ -27,8 +27,8 @@ export interface LfsParts extends ApiParts {
 }
 
 /**
- * A Git LFS endpoint for each workspace: Git LFS users lock with their own tools, and their locks also apply to jobs.
- * Separate from the API because its clients do not read problem details: see responses.ts for the format of its errors.
+ * A Git LFS endpoint for each workspace. Git LFS users lock with their own tools, and their locks apply to jobs, too.
+ * Separate from the API, because its clients do not read problem details: see responses.ts for its errors.
  */
 export function createLfs(parts: LfsParts): App {
   const app: App = new Hono();
@@ -51,13 +51,13 @@ export function createLfs(parts: LfsParts): App {
   return app;
 }
 
-/** Scope for downloads from the mirror. Other tokens are redirected to the store, which checks access itself. */
+/** Scope for downloads from the mirror. Tokens without it are redirected to the store, which checks access itself. */
 const mirrorScope = 'contents:read';
 
 /** Clients request a hundred objects at a time. */
 const maxObjects = 1_000;
 
-/** Undefined if the client must ask the store for all objects: it asks one server for a batch. */
+/** Undefined if the client must request the whole batch from the store: it uses one server for each batch. */
 async function offerFromMirror(
   c: Context<Environment>,
   { publicUrl, objectsOf, pullThrough, urlSigner }: LfsParts,
@@ -80,7 +80,7 @@ async function offerFromMirror(
   if (inMirror.size === 0) return undefined;
   if (!isAll(inMirror) && lfsEndpoint(workspace) !== undefined) return undefined;
   const responses = objects.map((object) => {
-    // Without a store to redirect to, the client gets the objects of the mirror and an error for each other object.
+    // Without a store to redirect to, each object that the mirror lacks gets an error.
     if (!inMirror.has(object.oid)) {
       return { ...object, error: { code: 404, message: `The mirror lacks it. ${unknownStore(workspace)}` } };
     }
@@ -100,11 +100,11 @@ async function findObjects(
   return new Set(found.flat());
 }
 
-/** Redirects clients to the store of the repository, where they authenticate themselves. */
+/** Redirects clients to the store of the repository, which authenticates them itself. */
 function sendToStore(workspace: FoundWorkspace): ApiResponse {
   const store = lfsEndpoint(workspace);
   if (store === undefined) throw new Refusal('invalid-request', unknownStore(workspace));
-  // RFC 9110 section 15.4.8: the client repeats the request, with its body, at the other URL.
+  // The client repeats the request, with its body, at the other URL (RFC 9110 section 15.4.8).
   const response = lfsResponse(307, { message: `The LFS objects of ${workspace.id} are at ${store}.` });
   return { ...response, headers: { ...response.headers, location: `${store}/objects/batch` } };
 }
@@ -112,10 +112,10 @@ function sendToStore(workspace: FoundWorkspace): ApiResponse {
 const unknownStore = ({ id }: FoundWorkspace): string =>
   `The URL of the LFS objects of ${id} is unknown, because its remote does not use http(s). Ask the operator to set it: workspace-service workspace update ${id} --lfs-url https://…`;
 
-/** git-lfs asks again by itself after a 429, but not after a 503. */
+/** git-lfs retries after a 429 by itself, but not after a 503. */
 const comeBack = (detail: string): Refusal => new Refusal('rate-limited', detail, { headers: { 'retry-after': '5' } });
 
-/** Limits the memory for chunks of all downloads: see send-output.ts. A client opens about eight downloads. */
+/** Limits the memory for chunks of all downloads: see send-output.ts. A client runs about eight downloads. */
 const parallelDownloads = {
   max: 128,
   maxPerKey: 64,
@@ -130,7 +130,7 @@ const parallelDownloads = {
 function addDownloadRoute(app: App, { storage, objectsOf, pullThrough, urlSigner }: LfsParts): void {
   const limitDownloads = limitParallel(parallelDownloads);
 
-  /** Another instance may have signed the URL. */
+  /** The URL may have been signed by another instance, which has the object. */
   async function find(id: string, object: ObjectName): Promise<StoredObject | undefined> {
     const workspace = await findWorkspace(storage.read, id);
     if (workspace === undefined) return undefined;
@@ -153,7 +153,7 @@ function addDownloadRoute(app: App, { storage, objectsOf, pullThrough, urlSigner
     });
   }
 
-  // The pattern matches only hexadecimal ids, so that other paths below `objects` keep their own responses.
+  // The pattern matches only hexadecimal ids. Other paths below `objects` keep their own responses.
   app.get(`${basePath}/objects/:oid{[0-9a-f]+}`, async (c) => {
     const [workspace, text] = [c.req.param('id'), c.req.param('oid')];
     const refuse = (status: number, message: string): Response =>

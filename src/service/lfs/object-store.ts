@@ -20,10 +20,10 @@ export type ListedObject = ObjectName & Pick<StoredObject, 'lastUsedAt'>;
 
 export type ObjectStore = ReturnType<typeof createObjectStore>;
 
-/** Recorded times of use can be this old: frequent uses of an object are not all recorded. */
+/** Recorded times of use can be this old, because frequent uses of an object are not all recorded. */
 const lastUsePrecisionMs = 10 * 60 * 1_000;
 
-/** Objects of a workspace on disk, each complete or absent, in the layout of Git LFS: `objects/ab/cd/abcd…`. */
+/** Objects of a workspace on disk, each complete or missing, in the layout of Git LFS: `objects/ab/cd/abcd…`. */
 export function createObjectStore(dataFolder: string, workspace: StoreOwner) {
   const objects = resolve(objectsFolder(dataFolder), storeName(workspace), 'objects');
   const pathOf = (oid: Oid): string => resolve(objects, oid.slice(0, 2), oid.slice(2, 4), oid);
@@ -34,7 +34,7 @@ export function createObjectStore(dataFolder: string, workspace: StoreOwner) {
     return found && { path, size: found.size, lastUsedAt: found.mtimeMs };
   }
 
-  /** Does not find a file of another size, which a power failure has left: file systems write the size after the content. */
+  /** Ignores a file of the wrong size. A power failure can leave one: file systems write the size after the content. */
   async function findIntact({ oid, size }: ObjectName): Promise<StoredObject | undefined> {
     const found = await find(oid);
     return found?.size === size ? found : undefined;
@@ -43,7 +43,7 @@ export function createObjectStore(dataFolder: string, workspace: StoreOwner) {
   return {
     find,
     findIntact,
-    /** Finds an object for use, and records the use unless another was recorded in the last minutes. */
+    /** Finds an object for use, and records the use, unless one was recorded a few minutes ago. */
     async use(object: ObjectName): Promise<StoredObject | undefined> {
       const found = await findIntact(object);
       const now = new Date();
@@ -73,8 +73,8 @@ export function createObjectStore(dataFolder: string, workspace: StoreOwner) {
 }
 
 /**
- * The name of the folder of a workspace. A later one with the same id has another: only the instance that ran the removal
- * has removed the objects, and others may read the new one.
+ * The name of a workspace's folder. A later workspace with the same id has another one: only the instance that removed
+ * the workspace removed the objects, and other instances must not serve them for the new one.
  */
 export const storeName = ({ id, created_at }: StoreOwner): string => `${id}@${created_at}`;
 

@@ -7,9 +7,7 @@ export interface ReferencedObject extends ObjectName {
   readonly path: string;
 }
 
-/**
- * Objects named by the pointers of a commit. A file in the format of a pointer is one, whatever `.gitattributes` says.
- */
+/** The objects that pointers in a commit name. Any file in that format is a pointer, regardless of `.gitattributes`. */
 export async function referencedObjects(
   git: Pick<Git, 'smallBlobs'>,
   workspace: string,
@@ -19,20 +17,20 @@ export async function referencedObjects(
   const found = new Map<string, ReferencedObject>();
   await git.smallBlobs(workspace, commit, limits, (path, content) => {
     const pointer = parsePointer(content.toString('latin1'));
-    // If two pointers to an object differ in size, one is wrong: it must not prevent the other from being fetched.
+    // If two pointers disagree on the size of an object, one is wrong, and must not prevent fetching the other.
     if (pointer !== undefined) found.set(`${pointer.oid} ${pointer.size}`, { ...pointer, path });
   });
   return [...found.values()];
 }
 
-/** 1 TiB. A file with a larger size is not accepted as a pointer: everyone with push access can write any number. */
+/** 1 TiB. A pointer to a larger file is not accepted, because anyone with push access can write any number. */
 const maxObjectBytes = 2 ** 40;
 
-/** https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md, and the URL that versions before 1.0 wrote. */
+/** See https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md. Includes the URL that versions before 1.0 wrote. */
 const form =
   /^version https:\/\/(?:git-lfs|hawser)\.github\.com\/spec\/v1\n(?:ext-\d-[a-z0-9.-]{1,64} sha256:[0-9a-f]{64}\n){0,10}oid sha256:([0-9a-f]{64})\nsize ([1-9]\d{0,15})\n?$/;
 
-/** The object of a pointer file; undefined for any other file, and for an empty object, which nobody downloads. */
+/** The object that a pointer file names. Undefined for other files, and for an empty object, which nobody downloads. */
 export function parsePointer(text: string): ObjectName | undefined {
   const [, hash = '', digits = ''] = form.exec(text) ?? [];
   const [oid, size] = [parseOid(hash), Number(digits)];
@@ -41,7 +39,7 @@ export function parsePointer(text: string): ObjectName | undefined {
 
 declare const brand: unique symbol;
 
-/** Id of an object: the SHA-256 of its content in lower-case hexadecimal, which is also the name of its file. */
+/** Id of an object: the SHA-256 of its content in lower-case hexadecimal. Also the name of its file. */
 export type Oid = string & { readonly [brand]: 'Oid' };
 
 export interface ObjectName {

@@ -3,11 +3,11 @@ import { type BranchName, parseBranchName } from '../../interface/branch-name.ts
 import { lockPathField, parsedBy, readCursor } from '../contract/request-fields.ts';
 import { parseOid } from './pointer.ts';
 
-/** Schemas of client requests. Where a lock is not requested, `ref` and `refspec` are ignored: it applies to all branches. */
+/** Schemas of client requests. `ref` and `refspec` matter only in a request for a lock: locks hold on all branches. */
 
 const maxPageSize = 1_000;
 
-/** The maximum by default: a client requests all pages before each push. Zero or less counts as omitted. */
+/** Default: the maximum, because a client requests all pages before each push. Zero or less counts as omitted. */
 const pageSize = (requested: number): number => (requested < 1 ? maxPageSize : Math.min(requested, maxPageSize));
 
 const cursorField = z.preprocess(
@@ -15,7 +15,7 @@ const cursorField = z.preprocess(
   z.string().transform(parsedBy(readCursor)).optional(),
 );
 
-/** A client on no branch sends no `ref`, or an empty one. Any other value that is not a branch also counts as none. */
+/** A client without a branch sends no `ref`, or an empty one. Other invalid values also count as no branch. */
 const refField = z.unknown().optional().transform(branchOfRef);
 
 export const acquireSchema = z.object({ path: lockPathField, ref: refField });

@@ -16,7 +16,7 @@ export const sendLfsError: RefusalRenderer = (c, refusal) => {
   return send(c, { ...response, headers: { ...headersOf(refusal), ...response.headers } });
 };
 
-/** Clients display only the message, so it includes the start of the lock. */
+/** Clients display only the message, so it includes the time at which the lock was acquired. */
 export const lfsError = (status: number, message: string, requestId: string, lock?: Lock): ApiResponse =>
   lfsResponse(status, {
     message: lock === undefined ? message : `${message} It was acquired at ${lock.acquired_at}.`,
@@ -38,8 +38,8 @@ export const lfsLock = ({ id, path, owner, acquired_at }: Lock) => ({
 });
 
 /**
- * The status for a known address. After a 404 or 501 to a list of locks, a client assumes a server without locks and
- * silently switches off the check before each push for good (git-lfs, commands/lockverifier.go).
+ * The status for a known URL. If a client gets a 404 or 501 for the list of locks, it assumes a server without locks,
+ * and silently disables the check before each push forever (git-lfs, commands/lockverifier.go).
  */
 function statusOf({ problem }: Refusal): number {
   switch (problem) {
@@ -52,7 +52,7 @@ function statusOf({ problem }: Refusal): number {
   }
 }
 
-/** In addition to Bearer, for clients that support only Basic. */
+/** Next to Bearer, for clients that support only Basic. */
 const basic = 'Basic realm="workspace-service"';
 
 function headersOf({ problem, extras: { headers = {} } }: Refusal): Readonly<Record<string, string>> {

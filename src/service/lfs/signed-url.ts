@@ -11,15 +11,15 @@ export const signedNames = ['size', 'expires', 'signature'] as const;
 
 export type UrlSigner = ReturnType<typeof createUrlSigner>;
 
-/** A received query, not trusted before verification. */
+/** The fields of a received query. Not trusted before verification. */
 type SignedFields = Readonly<Partial<Record<(typeof signedNames)[number], string>>>;
 
 /**
- * Signs URLs that need no token: each is valid for one object of one workspace, until it expires. `clock` returns
+ * Signs URLs that need no token. Each is valid for one object of one workspace until it expires. `clock` returns
  * milliseconds since 1970.
  */
 export function createUrlSigner(key: string, clock: () => number) {
-  // JSON separates the fields unambiguously, whatever they contain.
+  // JSON separates the fields unambiguously, regardless of their content.
   const signatureOf = (...fields: readonly string[]): string =>
     createHmac('sha256', key).update(JSON.stringify(fields)).digest('base64url');
 
@@ -42,6 +42,6 @@ export function createUrlSigner(key: string, clock: () => number) {
   };
 }
 
-/** Anyone with read access to the database can sign URLs, but can also read the passwords of remotes there. */
+/** Anyone who can read the database can sign URLs, but can also read the passwords of remotes in it. */
 export const urlKey = (storage: Pick<Storage, 'commit'>): Promise<string> =>
   databaseKey(storage, 'lfs-object-addresses');

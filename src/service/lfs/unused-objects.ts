@@ -14,13 +14,13 @@ interface UnusedObjectsParts {
   readonly onError: (error: unknown) => void;
 }
 
-/** Objects that no head of a synced branch needs stay for this long after their last use. */
+/** Objects that no head of a synced branch needs are kept for this long after their last use. */
 export const keptUnusedMs = 14 * 24 * 60 * 60 * 1_000;
 
 /** Time limit for listing all objects of a branch. */
 const timeoutMs = 10 * 60_000;
 
-/** Removes the objects that nobody needs from the disk of this instance. The next round retries. */
+/** Removes objects that nothing needs from the disk of this instance. If it fails, the next round retries. */
 export async function removeUnusedObjects(parts: UnusedObjectsParts): Promise<void> {
   const { storage, log, stopping, onError } = parts;
   for (const workspace of await storage.read.selectFrom('workspaces').select(['id', 'created_at']).execute()) {
@@ -50,14 +50,14 @@ async function removeUnusedOf(parts: UnusedObjectsParts, workspace: StoreOwner):
   let removed = 0;
   for (const object of unused) {
     stopping.throwIfAborted();
-    // It may have been used since then.
+    // The object may have been used since the list was read.
     const isUnused = !needed.has(object.oid) && ((await store.find(object.oid))?.lastUsedAt ?? 0) < unusedSince;
     if (isUnused && (await store.remove(object.oid).then(() => true, onError))) removed += 1;
   }
   return removed;
 }
 
-/** Objects that the heads of synced branches need; undefined if another instance has synced a head that is not here yet. */
+/** Objects that heads of synced branches need; undefined if this instance lacks a head that another instance synced. */
 async function neededObjects(
   { storage, git, stopping: signal }: UnusedObjectsParts,
   workspace: string,

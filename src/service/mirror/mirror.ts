@@ -18,7 +18,7 @@ export type MirrorParts = AccessControl & ServeParts;
 
 const address = '/v1/workspaces/:id/git';
 
-/** A read-only git remote for each workspace: gitprotocol-http(5). Not in the API: git displays only plain text. */
+/** A read-only git remote per workspace: gitprotocol-http(5). Not in the API, because git shows only plain text. */
 export function createMirror(parts: MirrorParts): App {
   const { storage } = parts;
   const app: App = new Hono<Environment>();
@@ -30,7 +30,7 @@ export function createMirror(parts: MirrorParts): App {
     const workspace = await requestedWorkspace(c, storage);
     const { service } = readQuery(c.env.incoming.url ?? '', ['service']);
     if (service === 'git-receive-pack') throw pushRefused(workspace);
-    // The response to HEAD would be written twice: once by git, and once by Hono.
+    // git and Hono would both write the response to a HEAD.
     if (service !== 'git-upload-pack' || c.req.method === 'HEAD') throw notServed();
     return serve(c, workspace);
   });
@@ -59,10 +59,10 @@ const notServed = (): Refusal =>
     'This URL supports only git clone, git fetch and git ls-remote, over the smart HTTP protocol of git.',
   );
 
-/** Enough for the ids of the commits that a client has, about 200,000. */
+/** Enough for about 200,000 ids of commits that a client has. */
 const maxBytes = 10 * 1_024 * 1_024;
 
-/** The body of a request, once it is read: gitprotocol-http(5), "Smart Service git-upload-pack". */
+/** Returns a function that reads the body of a request: gitprotocol-http(5), "Smart Service git-upload-pack". */
 function readerOf(incoming: IncomingMessage): () => Promise<Buffer> {
   const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = incoming.headers;
   if (type !== 'application/x-git-upload-pack-request') {

@@ -21,36 +21,36 @@ interface PullThroughParts extends Pick<Instance, 'storage' | 'allowFileRemotes'
 
 export type PullThrough = ReturnType<typeof createPullThrough>;
 
-/** Together with the waits of a clone, less than the minute after which proxies close a silent connection. */
+/** With the waits of a clone, still less than the minute after which proxies close a silent connection. */
 const maxWaitMs = 10_000;
 
 export const retryPullAfterSeconds = 5;
 
 const stillFetching = 'The service is still fetching this from the remote. Try again in a few seconds.';
 
-/** More than syncs, because some remotes may be silent. */
+/** More than syncs, because some remotes may not respond. */
 const maxRuns = 8;
 
 const maxSettled = 10_000;
-/** Not for longer, even after a success: objects may be evicted from this disk. */
+/** Not longer, even after a success, because objects may be removed from this disk. */
 const settledForMs = 60_000;
 
 /**
- * The database decides what is mirrored. What this instance lacks of it, because another instance ran the sync or its
- * disk was lost, is fetched from the remote when it is first asked for: once for all who ask, with the limits of a sync.
- * The results are reasons for clients why something is not here; undefined if all is.
+ * The database decides what is mirrored. This instance may lack some of it, because another instance ran the sync or
+ * its disk was lost. It is then fetched from the remote on the first request, once for all clients, with the limits of
+ * a sync. The functions return a reason for the client if something is still missing, and undefined otherwise.
  */
 export function createPullThrough(parts: PullThroughParts) {
   const { git, freeDisk, stopping, log } = parts;
   const limits = { timeoutMs: milliseconds(parts.syncTimeout), signal: stopping };
-  // One at a time of a workspace: the next one may then find that nothing is missing.
+  // One per workspace: the next one may find that nothing is missing any more.
   const limitRuns = limitParallel({ max: maxRuns, maxPerKey: 1 });
   const once = createOnce<void>();
 
-  /** By head and settings: until when its objects are not looked for again. */
+  /** By head and settings: the time until which its objects are not looked for again. */
   const settled = new Map<string, number>();
 
-  /** Work that all who ask share, and that does not end with the request that began it. */
+  /** Work that all callers share, and that does not end with the request that started it. */
   const share = (key: readonly unknown[], slot: string, work: () => Promise<void>): Promise<void> =>
     once(JSON.stringify(key), () => limitRuns(slot, work));
 
@@ -59,7 +59,7 @@ export function createPullThrough(parts: PullThroughParts) {
     return new Map([...heads].filter(([, head]) => missing.has(head)));
   }
 
-  /** Rejects with a GitError if the remote cannot be asked. */
+  /** Rejects with a GitError if the remote cannot be used. */
   const pullCommits = (workspace: StoredWorkspace, heads: BranchHeads): Promise<void> =>
     share([workspace.id, workspace.remote, ...heads], workspace.id, async () => {
       const lacking = await lackingOf(workspace, heads);
@@ -104,7 +104,7 @@ export function createPullThrough(parts: PullThroughParts) {
 
   async function pullObjectsUntil(workspace: FoundWorkspace, areHere: () => Promise<boolean>): Promise<undefined> {
     const synced = await syncedBranches(parts.storage, workspace.id);
-    // Jobs mostly ask for objects of the branch that was synced last.
+    // Jobs mostly request objects of the branch that was synced last.
     for (const [branch, { head }] of [...synced].toSorted(([, one], [, other]) => other.syncedAt - one.syncedAt)) {
       await pullObjects(workspace, branch, head);
       if (await areHere()) return;
@@ -116,17 +116,17 @@ export function createPullThrough(parts: PullThroughParts) {
       const lacking = await lackingOf(workspace, heads);
       return lacking.size === 0 ? undefined : withinMs(tryToPull(workspace, lacking), waitMs, stillFetching);
     },
-    /** The LFS objects of synced branches, until those that a client wants are here, or none is left to fetch. */
+    /** Fetches LFS objects of synced branches, until the client's are here or none are left to fetch. */
     objects: (workspace: FoundWorkspace, areHere: () => Promise<boolean>): Promise<string | undefined> =>
       withinMs(pullObjectsUntil(workspace, areHere), maxWaitMs, stillFetching),
-    /** Waits for the processes that the signal ends. */
+    /** Waits for processes that the signal ends. */
     stop: once.ended,
   };
 }
 
-/** Rethrows what is not a failure of the remote. */
+/** Logs a failure of the remote. Rethrows other errors. */
 function logFailure({ log, stopping }: PullThroughParts, { id }: StoredWorkspace, error: unknown): void {
   if (stopping.aborted) return;
   if (!(error instanceof GitError)) throw error;
-  log.warn({ workspace: id, error: error.message }, 'could not fetch what this instance lacks of a mirror');
+  log.warn({ workspace: id, error: error.message }, 'could not fetch the missing parts of a mirror');
 }

@@ -23,9 +23,9 @@ export interface ServeParts extends Pick<Instance, 'storage' | 'log'> {
 }
 
 /**
- * Sends the output of git as the response, for a fetch with its body. If git fails before its first output, the client
- * displays the reason: from the text of an error response to `info-refs`, and from an error packet in a fetch, where it
- * ignores such a text.
+ * Sends the output of git as the response: to `info-refs`, or to a fetch, which has a body. If git fails before its
+ * first output, the client must display the reason. For `info-refs`, git displays the text of an error response. For a
+ * fetch, it ignores that text, but displays an error packet.
  */
 export function createServe({ storage, git, pullThrough, log, mirrorLimits: limits }: ServeParts) {
   const slots = createSlots(limits);
@@ -41,7 +41,7 @@ export function createServe({ storage, git, pullThrough, log, mirrorLimits: limi
     const headers = responseHeaders(c, { 'content-type': `application/x-git-upload-pack-${content}` });
     const response = sendOutput(c.env.outgoing, headers, limits.maxMsPerChunk, aborted);
     const startedAt = performance.now();
-    /** Logs the end. */
+    /** Logs the result. */
     function report(outcome: Outcome, error?: string): void {
       const about = { request_id: requestId, workspace: workspace.id, token: bearer.id, bytes: response.sentBytes() };
       const fields = { ...about, duration_ms: Math.round(performance.now() - startedAt), outcome, error };
@@ -54,14 +54,14 @@ export function createServe({ storage, git, pullThrough, log, mirrorLimits: limi
     async function run(): Promise<void> {
       if (readBody === undefined) await serveBranches();
       else {
-        // Read before there is a slot, which a slow client would take from others.
+        // The body is read before the request takes a slot, so that a slow client does not occupy one.
         await inSlot('body', async () => serveBranches(await readBody()));
       }
       response.end();
       report('served');
     }
 
-    /** A client that goes leaves its place to others. */
+    /** A client that disconnects gives up its place. */
     const inSlot = (name: keyof typeof slots, work: () => Promise<void>): Promise<void> =>
       slots[name](bearer.owner, work, response.gone);
 
@@ -70,11 +70,11 @@ export function createServe({ storage, git, pullThrough, log, mirrorLimits: limi
       const lacking = await pullThrough.commits(workspace, branches);
       if (lacking !== undefined) throw new GitError('incomplete', lacking);
       await inSlot(kind, async () => {
-        // Tokens that only expire do not end a clone: they were valid at its start, and may live only for minutes.
+        // A token that merely expires does not end a clone: it was valid at the start, and may last only for minutes.
         const refuseRevoked = async (): Promise<void> => {
           if (await isRevoked(storage.read, bearer)) response.cut(aborted.revoked);
         };
-        // The next check retries if the database does not respond.
+        // If the database does not respond, the next check retries.
         const stopChecks = repeat(limits.checkTokenEveryMs, refuseRevoked, () => undefined);
         try {
           await git.serve(workspace.id, {
@@ -104,7 +104,7 @@ export function createServe({ storage, git, pullThrough, log, mirrorLimits: limi
 
 type RequestKind = 'info-refs' | 'fetch';
 
-/** Why a response may end early. */
+/** Reasons to end a response early. */
 const aborted = {
   disconnected: new GitError('aborted', 'The client has disconnected.'),
   tooSlow: new GitError('aborted', 'The client is too slow.'),
@@ -113,10 +113,10 @@ const aborted = {
 
 type Outcome = 'served' | GitError['kind'];
 
-/** Outcomes that are no trouble of the service or the remote. */
+/** Outcomes that are no fault of the service or the remote. */
 const ordinary = new Set<Outcome>(['served', 'aborted', 'busy', 'not-published']);
 
-/** Ends the response, or throws if it has not started and the client displays the text of an error response. */
+/** Ends the response. If it has not started and the client displays error responses, throws the error instead. */
 async function endFailed(
   error: unknown,
   kind: RequestKind,
@@ -134,14 +134,14 @@ async function endFailed(
   const message = messageOf(error, requestId);
   const needsReason = !hasStarted && !response.gone.aborted;
   if (needsReason && kind !== 'info-refs') await response.write(errorPacket(message));
-  // A truncated response must not look complete. If git failed in a fetch, it has sent the reason itself.
+  // A truncated response must not look complete. In a fetch, git itself has sent the reason of a failure.
   if (hasStarted && (error.kind !== 'failed' || kind === 'info-refs')) response.cut();
   else if (kind !== 'info-refs') response.end();
   report(error.kind, error.message);
   if (needsReason && kind === 'info-refs') throw unavailable(message, retryPullAfterSeconds);
 }
 
-/** Error message for the client. Messages of git may describe this machine, so they go only to the log. */
+/** The error for the client. Messages of git may contain details of this machine, so only the log has them. */
 function messageOf({ kind, message }: GitError, requestId: string): string {
   return ['not-published', 'incomplete', 'busy'].includes(kind)
     ? message
@@ -151,27 +151,27 @@ function messageOf({ kind, message }: GitError, requestId: string): string {
 export type MirrorLimits = Readonly<typeof defaultMirrorLimits>;
 
 export const defaultMirrorLimits = {
-  /** Each is a process of git with one thread. More wait for a slot. */
+  /** Each is a git process with one thread. Further clones wait for a slot. */
   parallelClones: 16,
   cloneTimeoutMs: 45 * 60_000,
-  /** Interval of checks whether the token of a client was revoked. */
+  /** How often to check whether the token of the client was revoked. */
   checkTokenEveryMs: 5_000,
   /** Time limit for a client to receive a chunk of 64 KB. */
   maxMsPerChunk: 30_000,
-  /** Maximum wait for a slot. */
+  /** The longest wait for a slot. */
   maxWaitMs: 25_000,
 };
 
-/** Maximum wait until a body is read: less than the time that a client has to send it, and short compared with other waits. */
+/** The longest wait before a body is read. Less than a client has to send it, and short compared with other waits. */
 const maxBodyWaitMs = 10_000;
 
-/** Bodies in memory for each parallel clone: those of clones that run, that wait, or whose client is slow. */
+/** Bodies in memory per parallel clone: for clones that run or wait, and for slow clients. */
 const bodiesPerClone = 2;
 
-/** Slots for lists of branches, which take milliseconds, so that they do not wait for clones that take minutes. */
+/** Slots for lists of branches. They take milliseconds, and must not wait for clones that take minutes. */
 const quickSlots = 8;
 
-/** Maximum share of one owner, regardless of the number of its tokens: the rest is left to others. */
+/** Maximum share of one owner, regardless of the number of tokens. The rest is for others. */
 const shareOfOwner = 3 / 4;
 
 const busyText = 'The maximum number of clones is running. Try again in a minute.';

@@ -9,7 +9,7 @@ import { unlessAborted } from '../../interface/timers.ts';
 import { addressInHost, type Cidr, cidr, type IpAddress, isInside, parseIpAddress } from '../platform/ip-address.ts';
 import { limitParallel } from '../runtime/limit-parallel.ts';
 
-/** Checks whether a hook may be registered for this URL. Names that do not resolve now are checked at delivery. */
+/** Checks whether a hook may be registered for this URL. A name that does not resolve now is checked at delivery. */
 export async function checkTarget(
   text: string,
   check: TargetCheck,
@@ -31,8 +31,8 @@ export const maxUrlLength = 2_048;
 const controlCharacter = /\p{Cc}/u;
 
 /**
- * Parses the target of a request by the service itself, without resolving its name. The path and query may contain
- * secrets: messages and logs use only the origin.
+ * Parses the target of a request that the service sends, without resolving its name. The path and query may contain
+ * secrets, so messages and logs show only the origin.
  */
 export function parseTarget(text: string): Parsed<URL> {
   if (text.length > maxUrlLength) return refused(`The URL has more than ${maxUrlLength} characters.`);
@@ -58,12 +58,12 @@ export type Resolve = (hostname: string) => Promise<readonly string[]>;
 type IpAddresses = readonly [string, ...string[]];
 
 /**
- * Returns the addresses of the target. All of them must be allowed, because any may be used. Rejects if its name does not
- * resolve. Slow lookups delay only those of the same group, such as the webhooks of one workspace.
+ * Returns the IP addresses of the target. All of them must be allowed, because any may be used. Rejects if the name
+ * does not resolve. Slow lookups delay only those of the same group, such as the webhooks of one workspace.
  */
 export type TargetCheck = (target: URL, group: string, signal: AbortSignal) => Promise<Parsed<IpAddresses>>;
 
-/** `allowedNetworks`: those that the operator allows in addition to public addresses. */
+/** `allowedNetworks` are networks that the operator allows in addition to public addresses. */
 export function createTargetCheck(allowedNetworks: readonly Cidr[], resolve: Resolve = systemResolve): TargetCheck {
   const limit = limitParallel({ max: maxLookups, maxPerKey: maxLookupsOfGroup });
 
@@ -97,7 +97,7 @@ export function createTargetCheck(allowedNetworks: readonly Cidr[], resolve: Res
   };
 }
 
-/** Lookup function that limits a request to these addresses: a second DNS lookup could return others. */
+/** Limits a request to these addresses, because a second DNS lookup could return others. */
 const lookupAmong =
   (addresses: IpAddresses): LookupFunction =>
   (_hostname, { all }, callback) => {
@@ -110,10 +110,10 @@ const lookupAmong =
 const systemResolve: Resolve = async (hostname) =>
   (await lookup(hostname, { all: true })).map(({ address }) => address);
 
-/** IPv6 addresses that lead to the IPv4 address in their last 32 bits: mapped addresses, and NAT64 (RFC 6052). */
+/** IPv6 addresses that contain an IPv4 address in their last 32 bits: mapped addresses, and NAT64 (RFC 6052). */
 const ipv4Carriers = [[ipaddr.IPv6.parse('::ffff:0:0'), 96] as const, cidr('64:ff9b::/96')];
 
-/** The IPv4 address that an IPv6 address leads to, or the address itself. */
+/** The IPv4 address that an IPv6 address leads to, or otherwise the address itself. */
 const reachedAddress = (address: IpAddress): IpAddress =>
   ipv4Carriers.some((network) => isInside(address, network))
     ? ipaddr.fromByteArray(address.toByteArray().slice(-4))
@@ -122,7 +122,7 @@ const reachedAddress = (address: IpAddress): IpAddress =>
 /** The only range of IPv6 with public addresses so far (RFC 4291, section 2.4, and the allocations of IANA). */
 const globalUnicast = cidr('2000::/3');
 
-/** Formally public, but on Azure machines the control service of the platform. */
+/** Formally public, but on Azure machines it is the control service of the platform. */
 const azurePlatform = cidr('168.63.129.16/32');
 
 const isPublic = (reached: IpAddress): boolean =>
@@ -131,12 +131,12 @@ const isPublic = (reached: IpAddress): boolean =>
   !isInside(reached, azurePlatform);
 
 /**
- * Half of the 64 threads that scripts/one-file.js sets: a lookup cannot be cancelled, and takes up to a minute if its
- * name server does not respond. Other lookups, such as those for connections to PostgreSQL, also need some threads.
+ * Half of the 64 threads that scripts/one-file.js sets. A lookup cannot be cancelled, and takes up to a minute if its
+ * name server does not respond. Other lookups, such as those for PostgreSQL, need some threads, too.
  */
 const maxLookups = 28;
 
-/** A group whose name servers do not respond leaves lookups for others. */
+/** Leaves lookups for others if the name servers of one group do not respond. */
 const maxLookupsOfGroup = 4;
 
 interface OutboundRequest {
@@ -145,9 +145,9 @@ interface OutboundRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
   readonly check: TargetCheck;
-  /** Slow lookups of names delay only those of the same group. */
+  /** Slow lookups delay only those of the same group. */
   readonly group: string;
-  /** Limit for headers and body, including all interim responses: RFC 9110, section 15.2 allows any number of them. */
+  /** Limit for headers and body, including any number of interim responses (RFC 9110, section 15.2). */
   readonly maxResponseBytes: number;
   readonly signal: AbortSignal;
 }
@@ -157,14 +157,14 @@ class ResponseTooLong extends Error {}
 /** The reason why a request failed, to complete a sentence. */
 export function sendErrorText(error: unknown): string {
   if (error instanceof ResponseTooLong) return error.message;
-  // From the code, because the message may quote the request.
+  // Derived from the code, because the message may quote the request.
   const code = errorCode(error);
   return systemErrorText(code) ?? (code === '' ? 'the connection was closed' : `the connection failed (${code})`);
 }
 
 /**
- * Sends a request of the service to another server, only to addresses that are allowed: the name is not looked up again.
- * Follows no redirects.
+ * Sends a request of the service to another server, only to addresses that are allowed: the name is not resolved again.
+ * Does not follow redirects.
  */
 export async function send(outbound: OutboundRequest): Promise<Parsed<IncomingMessage>> {
   const { method, headers, body, maxResponseBytes, signal } = outbound;
@@ -176,10 +176,10 @@ export async function send(outbound: OutboundRequest): Promise<Parsed<IncomingMe
   const request = (target.protocol === 'https:' ? https : http).request(target, {
     method,
     headers: { 'user-agent': 'workspace-automation', ...headers },
-    // Default of Node, set explicitly so that options of the process do not change it.
+    // Node's default, set explicitly so that options of the process cannot change it.
     maxHeaderSize: 16 * 1_024,
     lookup: lookupAmong(addresses.value),
-    // No connection is shared with other requests, and no proxy of the environment is used.
+    // No connection is shared with other requests, and no proxy from the environment is used.
     agent: false,
     signal,
   });
@@ -188,13 +188,13 @@ export async function send(outbound: OutboundRequest): Promise<Parsed<IncomingMe
     let response: IncomingMessage | undefined;
     request.once('socket', (socket) => {
       let received = 0;
-      // Counts the bytes before the parser receives them.
+      // Counts the bytes before the parser gets them.
       socket.prependListener('data', (piece: Buffer) => {
         received += piece.length;
         if (received <= maxResponseBytes || request.destroyed) return;
         const limit = `${maxResponseBytes / 1_024} KB`;
         const error = new ResponseTooLong(`it sent more than ${limit}, and the connection was cut`);
-        // Rejects first, because the final response may be in the data that was already received.
+        // Rejects first, because the data received so far may already contain the final response.
         reject(error);
         response?.destroy(error);
         request.destroy(error);

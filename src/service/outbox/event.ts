@@ -32,7 +32,7 @@ export interface ReleaseDetails {
   readonly forced: boolean;
 }
 
-/** A request that began to wait for a lock. */
+/** A request that started to wait for a lock. */
 export interface RequestedBy {
   readonly owner: string;
   readonly origin: string | null;

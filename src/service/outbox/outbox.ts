@@ -16,8 +16,8 @@ type WithoutId<Occurrence> = Occurrence extends { readonly id: string } ? Omit<O
 export type OutboxEvent = WithoutId<HookEventOccurrence>;
 
 /**
- * Inserts deliveries that are due now, or that settleDelivery() makes due after the previous one with the same key. The
- * previous one is in the table or earlier in the list.
+ * Inserts deliveries that are due now. One that follows another with the same key becomes due when settleDelivery() has
+ * finished that one, which is in the table or earlier in the list.
  */
 const insertDeliveries = batchQuery((db, members) => {
   const unfinished = db
@@ -36,28 +36,28 @@ const insertDeliveries = batchQuery((db, members) => {
   });
 });
 
-/** More, for a receiver that is down, would fill the disk: further events are dropped for its hook. */
+/** For a receiver that is down, more would fill the disk. Further events for the hook are dropped. */
 export const maxWaitingDeliveries = 100_000;
 
 /**
- * The deliveries of one change, which then takes a second while others wait. A lease may have 20,000 locks, and a
- * workspace a hundred hooks.
+ * Limit per change, which then takes a second while others wait. A lease may have 20,000 locks, and a workspace a
+ * hundred hooks.
  */
 const maxQueuedAtOnce = 50_000;
 
-/** Limits the length of a statement: a hundred hooks may subscribe to hundreds of locks. */
+/** Limits the length of a statement, because a hundred hooks may subscribe to hundreds of locks. */
 const maxInsertedAtOnce = 1_000;
 
 /**
- * Queues one delivery of each event for each subscribed hook, in order, in the transaction of the change itself. An event
- * beyond a limit is dropped for the hook, and counted.
+ * Queues one delivery per event and subscribed hook, in order, in the transaction of the change. An event beyond a
+ * limit is dropped for the hook, and counted.
  */
 export async function recordEvents(db: Database, events: readonly OutboxEvent[]): Promise<void> {
   const subscribers = await subscribersOf(db, events);
   await recordEventsFor(db, subscribers, () => events);
 }
 
-/** For thousands of events: they are made only if there are hooks, which may be read together with other rows. */
+/** For thousands of events. They are created only if there are hooks, which can be read together with other rows. */
 export async function recordEventsFor(
   db: Database,
   subscribers: readonly Subscriber[],
@@ -78,7 +78,7 @@ export async function recordEventsFor(
       subscriber.added += 1;
       const id = `msg_${randomUUID()}`;
       const key = JSON.stringify([subscriber.id, orderingKey]);
-      // An earlier delivery in the list has the same hook and key.
+      // The list contains an earlier delivery with the same hook and key.
       const follows = keys.has(key) ? 1 : 0;
       keys.add(key);
       deliveries.push({ id, hookId: subscriber.id, orderingKey, event: JSON.stringify({ ...event, id }), follows });
@@ -94,7 +94,7 @@ export async function recordEventsFor(
   }
 }
 
-/** Events with the same key reach a hook in the order in which they happened. */
+/** A hook receives events with the same key in the order in which they happened. */
 const orderingKeyOf = ({ data }: OutboxEvent): string =>
   'sync' in data ? `sync:${data.sync.branch}` : `lock:${data.lock.path}`;
 
@@ -103,7 +103,7 @@ export interface Subscriber {
   readonly id: string;
   readonly workspace: string;
   readonly events: readonly HookEvent[];
-  /** Parsed only for the events that they limit. */
+  /** Parsed only for events that they apply to. */
   readonly branches: HookRow['branches'];
   capacity: number;
   added: number;
@@ -115,7 +115,7 @@ const selectHooks = batchQuery((db, members) =>
     .selectFrom(members)
     .innerJoin('hooks', (join) => join.on('hooks.workspace_id', '=', textOf('workspace')))
     .leftJoin('hook_backlogs', 'hook_id', 'hooks.id')
-    // Without headers, which may be long: every change of a lock reads these rows.
+    // Omits the headers, which may be long, because every change of a lock reads these rows.
     .select(['hooks.id', 'workspace_id', 'events', 'branches', 'waiting'])
     .where('active', '=', 1),
 );
@@ -142,7 +142,7 @@ export async function subscribersOf(
 
 export type HookRow = Selectable<Tables['hooks']>;
 
-/** Branches limit only the events about syncs. */
+/** The branches of a hook limit only its sync events. */
 const wantsEvent = ({ events, ...hook }: Subscriber, { type, data }: OutboxEvent): boolean =>
   events.includes(type) && (!('sync' in data) || (branchesOf(hook)?.includes(data.sync.branch) ?? true));
 
@@ -152,18 +152,18 @@ export const branchesOf = (row: Pick<HookRow, 'branches'>): readonly string[] | 
   JSON.parse(row.branches ?? 'null') as string[] | null;
 
 /**
- * Change of the number of deliveries that wait for a hook. The number is updated in the transactions of the deliveries:
- * counting rows for every change of a lock would take longer the more there are.
+ * Change of the number of waiting deliveries of a hook. Stored in the transactions of the deliveries, because counting
+ * rows for every change of a lock would take longer with each row.
  */
 interface BacklogChange {
   readonly hookId: string;
-  /** Negative for deliveries that have finished. */
+  /** Negative for finished deliveries. */
   readonly added: number;
-  /** Number of events that were dropped because of a limit. */
+  /** Number of events dropped because of a limit. */
   readonly dropped: number;
 }
 
-/** One statement for all hooks: a workspace may have a hundred hooks that subscribe to the same event. */
+/** One statement for all hooks, because a hundred hooks of a workspace may subscribe to the same event. */
 const addToBacklogs = batchQuery((db, members) =>
   insertFrom(db, members, 'hook_backlogs', {
     hook_id: textOf('hookId'),

@@ -16,7 +16,7 @@ export type Cidr = readonly [network: IpAddress, prefix: number];
 export const isInside = (address: IpAddress, [network, prefix]: Cidr): boolean =>
   address.kind() === network.kind() && address.match(network, prefix);
 
-/** Parses a network that is written in the code. */
+/** Parses a network from source code. */
 export function cidr(text: string): Cidr {
   const parsed = parseCidr(text);
   if (!parsed.ok) throw new TypeError(parsed.reason);
@@ -42,7 +42,7 @@ export function parseCidr(text: string): Parsed<Cidr> {
 }
 
 /**
- * Node validates the address: `ipaddr.js` also accepts octal, hexadecimal and short spellings, which programs interpret
+ * Node validates the address: `ipaddr.js` also accepts octal, hexadecimal and short forms, which programs interpret
  * differently. A zone (`fe80::1%eth0`) is ignored: it names an interface and is not part of the address.
  */
 export function parseIpAddress(text: string): IpAddress | undefined {
@@ -54,7 +54,7 @@ export function parseIpAddress(text: string): IpAddress | undefined {
   return ipaddr.IPv6.parse(new URL(`http://[${address}]`).hostname.slice(1, -1));
 }
 
-/** An IPv6 subscriber has at least a /64 (RFC 6177), and could send requests from any address in it. */
+/** An IPv6 subscriber has at least a /64 (RFC 6177), and can send requests from any address in it. */
 export function subscriberOf(address: string): string {
   const parsed = parseIpAddress(address);
   if (parsed === undefined || parsed.kind() === 'ipv4') return address;
@@ -64,6 +64,6 @@ export function subscriberOf(address: string): string {
 const networkOf = (address: IpAddress, prefix: number): IpAddress =>
   (address instanceof ipaddr.IPv4 ? ipaddr.IPv4 : ipaddr.IPv6).networkAddressFromCIDR(`${address}/${prefix}`);
 
-/** Converts `::ffff:192.0.2.7` to `192.0.2.7`: dual-stack sockets report IPv4 peers like this (RFC 4291, 2.5.5.2). */
+/** Converts `::ffff:192.0.2.7` to `192.0.2.7`. Dual-stack sockets report IPv4 peers this way (RFC 4291, 2.5.5.2). */
 export const unmapped = (address: IpAddress): IpAddress =>
   address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress() ? address.toIPv4Address() : address;

@@ -9,7 +9,7 @@ export interface NewPoolItem extends PoolItem {
   readonly path: LockPath;
 }
 
-/** Items as JSON, in the form in which the API returns them. The reason does not quote it: it may contain secrets. */
+/** Parses items as JSON, in the format of the API. The reason does not quote the JSON, which may contain secrets. */
 export function parsePoolItems(json: string): Parsed<readonly NewPoolItem[]> {
   let value: unknown;
   try {
@@ -39,7 +39,7 @@ export const maxPropertyNameLength = 64;
 
 const propertyName = new RegExp(`^[a-z][a-z0-9_-]{0,${maxPropertyNameLength - 1}}$`);
 
-/** The reason names the path and the property, never a value, which may be secret. */
+/** The reason contains the path and the name of the property, but never a value, which may be secret. */
 function parsePoolItem({ path: text, properties, secret }: PoolItem): Parsed<NewPoolItem> {
   const path = canonicalLockPath(text);
   if (!path.ok) return refused(`${JSON.stringify(text.slice(0, 100))}: ${path.reason}`);

@@ -52,7 +52,7 @@ interface NewPool extends StoredPool {
 const maxPools = 100;
 const maxItems = 1_000;
 
-/** Adds a pool, or replaces the items of one. Returns them, or the reason why nothing was changed. */
+/** Adds a pool, or replaces the items of an existing one. Returns its items, or the reason why nothing was changed. */
 export async function storePool(
   db: Database,
   actor: Actor,
@@ -78,7 +78,7 @@ export async function storePool(
     .values({ workspace_id: workspace, name, ...stored })
     .onConflict((conflict) => conflict.columns(['workspace_id', 'name']).doUpdateSet(stored))
     .execute();
-  // Only paths, because properties may be secret.
+  // Only paths are recorded, because properties may be secret.
   const set = { count: all.length, first: all.slice(0, maxNamed).map(({ path }) => path) };
   await recordAudit(db, { actor, action, detail: { workspace, pool: name, set } });
   return accepted(all);
@@ -96,10 +96,10 @@ export async function removePool(
   return true;
 }
 
-/** More names would hide the rest of a sentence. */
+/** With more names, the rest of the sentence would be lost. */
 const maxNamed = 10;
 
-/** A sentence that names some of the pools that exist. */
+/** A sentence that includes the names of some existing pools. */
 export async function noSuchPool(db: Database, workspace: string, name: string): Promise<string> {
   const names = await poolNames(db, workspace);
   const known = names.length === 0 ? 'It has none' : `Its pools are ${joinFirst(names, maxNamed)}`;
@@ -113,7 +113,7 @@ async function poolNames(db: Database, workspace: string): Promise<readonly stri
 
 export type Seat = Awaited<ReturnType<typeof seatsOf>>[number]['seats'][number];
 
-/** The items of each pool, with the locks on them: with secret properties only if the lock is the caller's own. */
+/** The items of each pool with their locks. Values of secret properties are included only for the caller's locks. */
 export async function seatsOf(read: Database, pools: readonly StoredPool[], bearer: Bearer) {
   const paths = pools.flatMap(({ workspace, items }) => items.map(({ path }) => ({ workspace, path })));
   const found = (await findManyLocks(read, paths)).values();

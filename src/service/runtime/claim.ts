@@ -3,13 +3,13 @@ import type { Storage } from '../storage/storage.ts';
 import { now } from '../storage/timestamp.ts';
 import { repeat } from './repeat.ts';
 
-/** Work that an instance has claimed: the id of a row, and the id of the claim. Each claim of a row has a new id. */
+/** Work that an instance has claimed: the id of the row, and that of the claim. Each claim of a row has a new id. */
 interface Claimed {
   readonly id: string;
   readonly claimId: string;
 }
 
-/** Ends the claim at once, so that another instance can continue the work. `counted` attempts are subtracted. */
+/** Ends the claim at once, so that another instance can continue the work. Subtracts `counted` attempts. */
 export async function endClaim(
   { claim }: Storage,
   table: 'syncs' | 'deliveries',
@@ -22,7 +22,7 @@ export async function endClaim(
   );
 }
 
-/** For a database that no other instance uses: an earlier process has left all claims. */
+/** For a database that no other instance uses: all claims are leftovers of earlier processes. */
 export async function endAllClaims({ claim }: Storage): Promise<void> {
   await claim(async (db) => {
     for (const table of ['syncs', 'deliveries']) {
@@ -32,7 +32,7 @@ export async function endAllClaims({ claim }: Storage): Promise<void> {
   });
 }
 
-/** Renews a claim until `end` is called. The signal is aborted if the service stops or the claim is lost. */
+/** Renews a claim until `end` is called. Aborts the signal if the service stops or the claim is lost. */
 export function keepClaim(renew: () => Promise<boolean>, everyMs: number, stopping: AbortSignal) {
   const lost = new AbortController();
   let ended = false;
@@ -47,13 +47,13 @@ export function keepClaim(renew: () => Promise<boolean>, everyMs: number, stoppi
       end();
       lost.abort();
     },
-    // If the database does not respond, the next renewal may still succeed: the claim is longer than one interval.
+    // If the database does not respond, a later renewal may succeed, because a claim outlasts several intervals.
     () => undefined,
   );
   return { signal: AbortSignal.any([stopping, lost.signal]), end };
 }
 
-/** Long enough to survive a pause of the process, short enough that work of a crashed instance is soon taken over. */
+/** Long enough to survive a pause of the process, and short enough that others soon take over after a crash. */
 export const claimMs = 30_000;
 
 export const claimedUntil = sql<number>`${now} + ${sql.lit(claimMs)}`;

@@ -3,10 +3,10 @@ import type { Metrics } from './metrics.ts';
 
 export type FreeDisk = Awaited<ReturnType<typeof measureFreeDisk>>;
 
-/** As in --min-free-disk. */
+/** The unit of --min-free-disk. */
 const megabyte = 1_000_000;
 
-/** Measured at an interval, so that no request waits for a slow disk. A minimum of 0 disables the reserve. */
+/** Measured periodically, so that no request waits for a slow disk. With a minimum of 0, there is no reserve. */
 export async function measureFreeDisk(folder: string, minBytes: number, metrics: Metrics) {
   let free = 0;
   async function measure(): Promise<void> {
@@ -17,7 +17,7 @@ export async function measureFreeDisk(folder: string, minBytes: number, metrics:
   }
   await measure();
   return {
-    /** True if less than the reserve is free: new work is then refused, and work that frees space continues. */
+    /** Whether less than the reserve is free. New work is then refused, and work that frees space continues. */
     isLow: () => free < minBytes,
     reserve: `${Math.ceil(minBytes / megabyte)} MB`,
     measure,

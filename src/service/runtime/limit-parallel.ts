@@ -1,6 +1,6 @@
 interface ParallelLimit {
   readonly max: number;
-  /** Leaves slots for the work of other keys. */
+  /** Leaves slots for other keys. */
   readonly maxPerKey?: number;
   /** Without a timeout, work waits indefinitely. */
   readonly timeout?: {
@@ -10,12 +10,12 @@ interface ParallelLimit {
 }
 
 /**
- * Runs at most `max` pieces of work at the same time. A free slot goes to the key with the fewest slots, and among
- * equals to the one that has waited longest. The cost of this choice does not depend on the number of waiting pieces.
+ * Runs at most `max` pieces of work in parallel. A free slot goes to the key with the fewest slots, and among equals to
+ * the one that has waited longest. The cost of that choice does not depend on the number of waiting pieces.
  */
 export function limitParallel({ max, maxPerKey = max, timeout }: ParallelLimit) {
   const running = new Map<string, number>();
-  /** Waiting work by key, in order of arrival. A key whose work starts goes last. */
+  /** Waiting work by key, in order of arrival. When work of a key starts, the key moves to the end. */
   const waiting = new Map<string, Set<() => void>>();
   let total = 0;
 
@@ -28,7 +28,7 @@ export function limitParallel({ max, maxPerKey = max, timeout }: ParallelLimit) 
     else running.set(key, now);
   }
 
-  /** Looks at few keys: at most `max` of them have a slot. */
+  /** Stops after few keys, because at most `max` of them have a slot. */
   function nextKey(): string | undefined {
     if (total >= max) return undefined;
     let next: string | undefined;
@@ -79,7 +79,7 @@ export function limitParallel({ max, maxPerKey = max, timeout }: ParallelLimit) 
     });
   }
 
-  /** Work whose client is gone leaves the queue. */
+  /** Work leaves the queue if its client has disconnected. */
   return async <T>(key: string, work: () => Promise<T>, gone?: AbortSignal): Promise<T> => {
     await waitForSlot(key, gone);
     try {

@@ -1,4 +1,4 @@
-/** Limit of each key: `burst` at once, and `perSecond` in the long run. */
+/** Limit per key: `burst` at once, and `perSecond` on average. */
 export interface Rate {
   readonly perSecond: number;
   readonly burst: number;
@@ -11,13 +11,13 @@ interface Bucket {
   filledAt: number;
 }
 
-/** Tolerance for rounding: a client that waited for Retry-After is admitted. */
+/** Tolerance for rounding, so that a client that waited for Retry-After is admitted. */
 const rounding = 1e-9;
 
-/** Number of buckets at which full ones are dropped: they equal new ones. */
+/** With more buckets than this, full ones are dropped: they are equal to new ones. */
 const bucketsBeforeSweep = 10_000;
 
-/** A token bucket for each key, in the memory of this instance. `clock` counts milliseconds. */
+/** A token bucket per key, in the memory of this instance. `clock` returns milliseconds. */
 export function limitRate({ perSecond, burst }: Rate, clock = () => performance.now()) {
   const buckets = new Map<string, Bucket>();
   let sweptAt = clock();
@@ -42,7 +42,7 @@ export function limitRate({ perSecond, burst }: Rate, clock = () => performance.
     level >= wanted - rounding ? 0 : Math.max(1, Math.ceil((wanted - level) / perSecond - rounding));
 
   return {
-    /** Charges the key for one, and returns 0; or the seconds until it may be charged, and charges nothing. */
+    /** Charges the key and returns 0. Otherwise charges nothing, and returns the seconds until it can be charged. */
     charge(key: string): number {
       const bucket = filled(key);
       const seconds = secondsUntil(bucket.level, 1);
@@ -52,7 +52,7 @@ export function limitRate({ perSecond, burst }: Rate, clock = () => performance.
       buckets.set(key, bucket);
       return 0;
     },
-    /** What the key may be charged at once, and the seconds until it may be charged at all. */
+    /** How many charges are possible now, and the seconds until the first one is. */
     remaining(key: string): { readonly charges: number; readonly seconds: number } {
       const { level } = filled(key);
       return { charges: Math.max(0, Math.floor(level + rounding)), seconds: secondsUntil(level, 1) };
@@ -60,7 +60,7 @@ export function limitRate({ perSecond, burst }: Rate, clock = () => performance.
   };
 }
 
-/** Reports `max` events at once and in each interval, each with the number of events that were skipped before. */
+/** Reports `max` events at once and per interval, each with the number of events skipped before it. */
 export function throttle({ max, everyMs }: { readonly max: number; readonly everyMs: number }, clock?: () => number) {
   const { charge } = limitRate({ burst: max, perSecond: (max * 1_000) / everyMs }, clock);
   let skipped = 0;

@@ -1,15 +1,15 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 
-/** A slice takes a fraction of a millisecond: another request needs several turns of the event loop, one after each. */
+/** A slice takes a fraction of a millisecond: other requests need several turns of the event loop, one per slice. */
 const sliceLength = 200;
 
-/** Like map(). Between slices of thousands of items, other requests are served. */
+/** Like map(), but serves other requests between slices of thousands of items. */
 export const mapInSlices = <Item, Result>(
   items: readonly Item[],
   map: (item: Item) => Result,
 ): Promise<readonly Result[]> => inSlices(items, sliceLength, (slice) => slice.map(map));
 
-/** The results of work on slices of a list. Between them, other requests are served. */
+/** Works on slices of a list, and returns all results. Other requests are served between slices. */
 export async function inSlices<Item, Result>(
   items: readonly Item[],
   length: number,

@@ -2,7 +2,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
-/** Gauges of Node whose names are those of counters. Each is the sum of another gauge over its label. */
+/** Gauges of Node that have names of counters. Each is the sum of another gauge over its label. */
 const misnamedTotals = ['resources', 'handles', 'requests'].map((what) => `nodejs_active_${what}_total`);
 
 export function createMetrics() {
@@ -57,7 +57,7 @@ export function createMetrics() {
     expiringTokens: gauge('workspace_tokens_expiring', 'API tokens that expire within 14 days.'),
     expiredLocks: counter('workspace_locks_expired_total', 'Locks whose ttl expired.'),
   };
-  // Prometheus needs a previous value to detect an increase: without an initial zero, it would miss the first failure.
+  // Prometheus detects an increase by the previous value. Without an initial zero, it would miss the first failure.
   for (const status of ['succeeded', 'failed']) metrics.syncs.inc({ status }, 0);
   for (const status of [400, 408, 413, 431]) metrics.unreadable.inc({ status }, 0);
   for (const outcome of ['delivered', 'retry', 'given-up', 'gone']) metrics.deliveries.inc({ outcome }, 0);

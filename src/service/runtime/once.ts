@@ -1,6 +1,6 @@
 /**
- * Shares running work among all callers with the same key. Work that calls `onStart` is shared only by callers before
- * that call, so that its result is newer than each of their requests. `ended` waits for all work, even if it fails.
+ * Shares running work among all callers with the same key. If the work calls `onStart`, only callers before that share
+ * it, so that the result is newer than each of their calls. `ended` waits for all work, even if some fails.
  */
 export function createOnce<T>() {
   const running = new Map<string, Promise<T>>();
@@ -19,7 +19,7 @@ export function createOnce<T>() {
       unfinished.delete(promise);
     });
     unfinished.add(promise);
-    // `onStart` may have been called already.
+    // `onStart` may already have been called.
     if (isShared) running.set(key, promise);
     return promise;
   };

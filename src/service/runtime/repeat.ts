@@ -1,4 +1,4 @@
-/** Repeats the work at an interval, without overlaps. Returns a function that stops it and waits for the last run. */
+/** Repeats the work at an interval, one run at a time. Returns a function that stops it and waits for the last run. */
 export function repeat(
   everyMs: number,
   work: () => Promise<void>,

@@ -1,6 +1,6 @@
 export interface WorkerOptions<Job> {
   readonly parallel: number;
-  /** Interval of checks without a wake-up, for work from other instances and work that becomes due later. */
+  /** Interval of polling, for work from other instances, and for work that becomes due later. */
   readonly pollMs?: number | undefined;
   /** Claims the next job; undefined if there is none. */
   readonly claim: () => Promise<Job | undefined>;
@@ -9,7 +9,7 @@ export interface WorkerOptions<Job> {
   readonly onError: (error: unknown) => void;
 }
 
-/** Runs jobs that are stored as rows: claims one after the other up to the limit, and again when a job ends. */
+/** Runs jobs that are stored as rows. Claims one after the other up to the limit, and another when a job ends. */
 export function startWorker<Job>({ parallel, pollMs = 500, claim, run, onError }: WorkerOptions<Job>) {
   const stopping = new AbortController();
   const running = new Set<Promise<void>>();

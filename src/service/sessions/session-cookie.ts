@@ -10,20 +10,19 @@ export const endedCookie = (incoming: IncomingMessage): string => cookie(incomin
 
 function cookie(incoming: IncomingMessage, secret: string, maxAge: number): string {
   const secure = speaksHttps(incoming);
-  // Other sites may link to pages, but send no forms: see requireSameSite().
+  // Other sites may link to pages, but must not submit forms: see requireSameSite().
   const settings = { path: '/', httpOnly: true, sameSite: 'Lax', secure, maxAge } as const;
   return serialize(secure ? names.secure : names.plain, secret, settings);
 }
 
 /**
- * RFC 6265bis section 4.1.3.2: browsers accept the prefix only over https, for exactly this host, with the path `/`.
+ * Browsers accept the prefix only over https, for exactly this host, with the path `/` (RFC 6265bis section 4.1.3.2).
  */
 const names = { secure: '__Host-workspace-session', plain: 'workspace-session' } as const;
 
 /**
- * The secret of the session; undefined if missing. Over https, only the cookie with the prefix counts, which can only
- * be set over https. The other one can also be set by other hosts of the domain, and by anyone who intercepts plain
- * http.
+ * The secret of the session; undefined if missing. Over https, only the cookie with the prefix counts, because it can
+ * only be set over https. Other hosts of the domain, and anyone who intercepts plain http, can set the other cookie.
  */
 export function sessionSecretIn(incoming: IncomingMessage): string | undefined {
   const all = parse(incoming.headers.cookie ?? '');
@@ -32,9 +31,9 @@ export function sessionSecretIn(incoming: IncomingMessage): string | undefined {
 }
 
 /**
- * Whether the browser uses https, which a service behind a proxy cannot see. Forms have it in `Origin`. Other requests
- * have no `Origin`, but browsers send `Sec-Fetch-Site` only over https and to loopback (Fetch Metadata, section 2,
- * "potentially trustworthy URL").
+ * Whether the browser uses https, which a service behind a proxy cannot see. For forms, `Origin` says so. Other
+ * requests have no `Origin`, but browsers send `Sec-Fetch-Site` only over https and to loopback (Fetch Metadata,
+ * section 2, "potentially trustworthy URL").
  */
 function speaksHttps({ headers: { origin, ...headers }, headersDistinct }: IncomingMessage): boolean {
   if (origin !== undefined) return origin.startsWith('https:');

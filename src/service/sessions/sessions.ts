@@ -5,7 +5,7 @@ import { now } from '../storage/timestamp.ts';
 import { newTokenId, randomSecret, secretHash } from '../tokens/secret.ts';
 import { checkToken, createToken } from '../tokens/tokens.ts';
 
-/** About a working day, so that people sign in once a day. */
+/** About a working day: people sign in once a day. */
 export const sessionMs = 12 * 60 * 60 * 1_000;
 
 /** Returns the secret of the new session, for the cookie. Only its hash is stored. */
@@ -22,7 +22,7 @@ export async function startSession(
   return secret;
 }
 
-/** Checked for every request, so that a session ends as soon as its token expires or is revoked. */
+/** Checked on every request, so that a session ends as soon as its token expires or is revoked. */
 export async function authenticateSession({ read }: Storage, secret: string | undefined) {
   if (secret === undefined) return undefined;
   const row = await read
@@ -48,12 +48,12 @@ export const looksLikeLinkSecret = (text: string): boolean => /^wsl_[A-Za-z0-9_-
 
 const prefix = 'wsl_';
 
-/** One hour, because the person who sets up the service is present when the link is printed. */
+/** One hour is enough: the person who sets up the service is present when the link is printed. */
 const validMs = 60 * 60 * 1_000;
 
 /**
- * A one-time link that signs the operator in as administrator. Needs no authentication: an operator with access to the
- * machine can read and change all stored data anyway.
+ * A one-time link that signs the operator in as administrator. Needs no authentication, because an operator with access
+ * to the machine can already read and change all stored data.
  */
 export const makeSignInLink = ({ commit }: Storage): Promise<string> =>
   commit('global', async (db) => {
@@ -68,8 +68,8 @@ export const makeSignInLink = ({ commit }: Storage): Promise<string> =>
   });
 
 /**
- * Returns the secret of a session; undefined if the link was used, has expired or never existed. The session gets its
- * own token, which is listed and can be revoked like any other. Its secret is never shown.
+ * Returns the secret of a session; undefined if the link was used, has expired or never existed. The session gets a
+ * token of its own, whose secret is never shown. It is listed, and can be revoked, like any other.
  */
 export async function useSignInLink(
   { read, commit }: Storage,
@@ -77,7 +77,7 @@ export async function useSignInLink(
   address: string | null,
 ): Promise<string | undefined> {
   const isUsable = sql<boolean>`hash = ${secretHash(secret)} and expires_at > (select ${now})`;
-  // Anyone can send anything, and a change delays others.
+  // Only a usable link starts a change, because anyone can send requests, and changes delay others.
   const found = read.selectFrom('sign_in_links').select('hash').where(isUsable);
   if (!looksLikeLinkSecret(secret) || (await found.executeTakeFirst()) === undefined) return undefined;
   return commit('tokens', async (db) => {

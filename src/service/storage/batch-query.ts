@@ -16,12 +16,12 @@ interface MemberRow {
   readonly value: string;
 }
 
-/** Placeholders for the list and its length while a query is built. No other parameter has these values. */
+/** Placeholders for the list and its length while a query is built. No other parameter has one of these values. */
 const [anyList, anyLength] = ['(list)', '(length)'];
 
 /**
- * The members of a JSON list as rows, with their index. In SQLite they have further columns, such as `id`, `type` and
- * `path`, so queries must qualify columns with their table.
+ * The members of a JSON list as rows, with their index. SQLite adds more columns, such as `id`, `type` and `path`, so
+ * queries must qualify their columns with a table.
  */
 export const rowsOf = (db: Database, list: RawBuilder<unknown>): RawBuilder<MemberRow> =>
   isPostgres(db)
@@ -33,8 +33,8 @@ export type Members = ReturnType<typeof membersFor>;
 type Build<Row> = (db: Database, members: Members) => Compilable<Row>;
 
 /**
- * A query for all members of a list at once. The list is a single parameter, so that the SQL is the same for any number
- * of members. It is built once per database, because their SQL differs.
+ * A query for all members of a list at once. The list is a single parameter, so the SQL is the same for any number of
+ * members. It is built once per database, because the databases differ in SQL.
  */
 export function batchQuery<Row>(build: Build<Row>) {
   const built = new WeakMap<DialectAdapter, CompiledQuery<Row>>();
@@ -60,7 +60,7 @@ export function batchQuery<Row>(build: Build<Row>) {
   };
 }
 
-/** The end of a statement whose result nobody needs: in a transaction, PostgreSQL receives it with the next one. */
+/** Marks a statement whose result nobody needs. In a transaction, PostgreSQL receives it together with the next one. */
 export const sentAhead = '/* sent ahead */';
 
 const hasRows = ({ query }: CompiledQuery<unknown>): boolean =>
@@ -71,23 +71,23 @@ export const textOf = (name: string): RawBuilder<string> => sql<string>`asked.va
 export const numberOf = (name: string): RawBuilder<number> =>
   sql<number>`cast(asked.value ->> ${sql.lit(name)} as bigint)`;
 
-/** The text that is the value of a member. */
+/** The text value of a member. */
 export const valueText = (db: Database, value: string): RawBuilder<string> =>
   isPostgres(db) ? sql<string>`${sql.ref(value)} #>> '{}'` : sql<string>`${sql.ref(value)}`;
 
 export const textsOf = <Name extends string>(names: readonly Name[]) => columnsOf(names, textOf);
 export const numbersOf = <Name extends string>(names: readonly Name[]) => columnsOf(names, numberOf);
-/** For a conflict: the values of the row that was not inserted. */
+/** For a conflict: the values of the row that could not be inserted. */
 export const excludedOf = <Name extends string>(names: readonly Name[]) =>
   columnsOf(names, (name) => sql<never>`excluded.${sql.ref(name)}`);
 
-// The cast is needed because Object.fromEntries() loses the names of the properties.
+// The cast restores the names of the properties, which Object.fromEntries() loses.
 const columnsOf = <Name extends string, Value>(names: readonly Name[], of: (name: string) => RawBuilder<Value>) =>
   Object.fromEntries(names.map((name) => [name, of(name)])) as Readonly<Record<Name, RawBuilder<Value>>>;
 
 type Columns<Table extends keyof Tables> = Readonly<Partial<Record<keyof Tables[Table] & string, RawBuilder<unknown>>>>;
 
-/** Inserts a row for each member of a list, in its order. */
+/** Inserts one row per member of a list, in the order of the list. */
 export const insertFrom = <Table extends keyof Tables>(
   db: Database,
   members: Members,
@@ -119,7 +119,7 @@ export function inInputOrder<Row extends { readonly index: number }>(
   return found;
 }
 
-/** PostgreSQL estimates 100 rows for any list, and would scan a complete table. The limit has the real number. */
+/** PostgreSQL assumes 100 rows for any list, and would scan a complete table. The limit has the real number. */
 function membersFor(db: Database) {
   const rows = rowsOf(db, sql`${anyList}`);
   const counted = sql<MemberRow>`(select key, value from ${rows} as listed limit ${anyLength})`;

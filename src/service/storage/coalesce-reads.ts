@@ -7,8 +7,8 @@ interface Waiting<Key, Result> {
 }
 
 /**
- * For data that almost every request needs: requests that arrive at the same time share one query. It runs after all of
- * them have arrived, so each gets current data.
+ * For data that almost every request needs: requests that arrive together share one query. It starts after the last of
+ * them has arrived, so all of them get current data.
  */
 export function coalesceReads<Key, Result>(
   query: (db: Database, keys: readonly Key[]) => Promise<readonly Result[]>,
@@ -19,7 +19,7 @@ export function coalesceReads<Key, Result>(
     const waiting = arrived.get(db) ?? [];
     arrived.delete(db);
     try {
-      // Without duplicates: requests with the same token have the same key, and those for a path an equal one.
+      // Requests with the same token, or for the same path, have equal keys, which are queried once.
       const byKey = [...Map.groupBy(waiting, ({ key }) => JSON.stringify(key)).values()];
       const keys = byKey.flatMap(([first]) => (first === undefined ? [] : [first.key]));
       const results = await query(db, keys);
@@ -44,10 +44,10 @@ export function coalesceReads<Key, Result>(
     });
 }
 
-/** More than are in use at the same time. */
+/** More rows than are in use at the same time. */
 const maxRemembered = 1_000;
 
-/** Like coalesceReads(), for tokens and workspaces: those that were found are remembered until any may have changed. */
+/** Like coalesceReads(), for tokens and workspaces. Remembers the rows it found until any of them may have changed. */
 export function rememberReads<Row>(
   query: (db: Database, keys: readonly string[]) => Promise<readonly (Row | undefined)[]>,
 ): (storage: Pick<Storage, 'read' | 'accessVersion'>, key: string) => Promise<Row | undefined> {
@@ -55,7 +55,7 @@ export function rememberReads<Row>(
   const remembered = new WeakMap<Database, { readonly version: unknown; readonly rows: Map<string, Row> }>();
 
   return async (storage, key) => {
-    // Before the query: what it finds is at least as new.
+    // Read before the query, so that remembered rows are never older than their version.
     const version = storage.accessVersion?.();
     if (version === undefined) return read(storage.read, key);
     const known = remembered.get(storage.read);

@@ -2,12 +2,12 @@ import { CompiledQuery, type ControlledTransaction, type Kysely, type Transactio
 import type { CommitScope, Database, Storage, Work } from './storage.ts';
 import type { Tables } from './tables.ts';
 
-/** Limits the time that later changes wait for a transaction. */
+/** Limits how long later changes wait for a transaction. */
 const maxGroupSize = 256;
 
 /**
- * A group is complete after this many turns of the event loop without a new member. A request takes some turns from its
- * arrival to its change, for its token and its body. A request that is alone waits for one turn only.
+ * A group is complete after this many turns of the event loop without a new member. From its arrival to its change, a
+ * request takes some turns to check its token and read its body. A single request waits for only one turn.
  */
 const quietTurns = { alone: 1, amongOthers: 4 };
 
@@ -19,22 +19,22 @@ interface PendingChange {
   reject(error: unknown): void;
 }
 
-/** Changes that are made by one call of `make`. */
+/** Changes that one call of `make` carries out. */
 interface Unit {
   readonly make: Make;
-  /** Made by batchCommits(): not of tokens or workspaces. */
+  /** Made by batchCommits(), so it changes no tokens or workspaces. */
   readonly isBatch: boolean;
   readonly changes: PendingChange[];
 }
 
 interface CommitGroupOptions {
-  /** Name of the queue for a scope. Changes in one queue share groups, which are committed one after the other. */
+  /** Name of the queue for a scope. Changes in a queue share groups, which are committed one after the other. */
   readonly queueOf: (scope: CommitScope) => string;
   /** Maximum number of groups in progress, each on its own connection. */
   readonly maxParallel: number;
   /**
-   * Runs first in every transaction, and returns the database for its changes. Waits for changes that must not run at the
-   * same time as these; for one of batchCommits() that is alone, its first query waits instead.
+   * Runs first in every transaction, and returns the database for its changes. Waits for changes that must not run at
+   * the same time. For a single change of batchCommits(), its first query waits instead.
    */
   readonly begin: (db: Transaction<Tables>, scope: CommitScope, isAlone: boolean) => Promise<Database>;
 }
@@ -66,12 +66,12 @@ export function groupCommits(
       const isAlone =
         lastGroupSize === 1 && others.length === 0 && first?.isBatch === true && first.changes.length === 1;
       const changing = await begin(transaction, queue.scope, isAlone);
-      // After `begin`, so that changes that arrived while it waited are included.
+      // Taken after `begin`, to include changes that arrived while it waited.
       group = nextGroup(queue);
       const changes = changesIn(group);
       lastGroupSize = changes;
       const settlings: Settle[] = [];
-      // A single change needs no savepoint: it is rolled back with its transaction.
+      // A single change needs no savepoint, because it is rolled back with its transaction.
       for (const unit of group) {
         settlings.push(await (changes === 1 ? run(changing, unit) : runInSavepoint(changing, unit)));
       }
@@ -130,7 +130,7 @@ export function groupCommits(
     });
 
   return {
-    // The casts hold because a unit passes its changes only to its own `make`, and returns the results of that.
+    // The casts are safe, because a unit passes its changes only to its own `make`, and returns only results of that.
     batchCommits: (scopeOf, make) => (change) => enqueue(scopeOf(change), make as Make, change, true) as Promise<never>,
     commit: (scope, change) =>
       enqueue(scope, async (transaction) => [await change(transaction)], undefined, false) as Promise<never>,
@@ -139,7 +139,7 @@ export function groupCommits(
   };
 }
 
-/** Gives the changes of a unit their results, after the commit. */
+/** Delivers the results to the changes of a unit, after the commit. */
 type Settle = () => void;
 
 const [savepoint, release, rollBack] = [
@@ -156,11 +156,11 @@ async function runInSavepoint(transaction: Database, unit: Unit): Promise<Settle
     await transaction.executeQuery(release);
     return settle;
   } catch (error) {
-    // Without the savepoint, the database has already rolled back the transaction, as SQLite does on a full disk.
+    // A missing savepoint means that the database rolled back the transaction itself, as SQLite does on a full disk.
     await transaction.executeQuery(rollBack).catch(() => Promise.reject(error));
     const [only, ...more] = unit.changes;
     if (more.length === 0) return () => only?.reject(error);
-    // One change has failed the call, so each change is retried alone.
+    // One of the changes made the call fail, so each change is retried on its own.
     const settlings: Settle[] = [];
     for (const change of unit.changes)
       settlings.push(await runInSavepoint(transaction, { ...unit, changes: [change] }));
@@ -180,7 +180,7 @@ async function run(db: Database, { make, changes }: Unit): Promise<Settle> {
 
 const queuedWork = new WeakMap<Database, Set<Work>>();
 
-/** Must be called by each change that queues work or makes it due: its `commit` wakes the workers of this instance. */
+/** Must be called by changes that queue work or make it due. Their `commit` then wakes the workers of this instance. */
 export function noteQueued(db: Database, work: Work): void {
   queuedWork.set(db, queuedIn(db).add(work));
 }
@@ -197,7 +197,7 @@ function nextGroup({ waiting }: Queue): readonly Unit[] {
   return waiting.splice(0, units);
 }
 
-/** Limits the wait of the first change of a group, while others arrive one by one, to a few milliseconds. */
+/** While more changes arrive one by one, the first change of a group waits at most a few milliseconds. */
 const maxGatheringTurns = 32;
 
 /** Waits for changes that arrive together, so that they share one flush. */

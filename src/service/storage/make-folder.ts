@@ -4,7 +4,7 @@ import { dirname, resolve } from 'node:path';
 /** Creates a private folder that survives a power failure: SQLite flushes only the folder of its files (fsync(2)). */
 export function makeFolder(folder: string): void {
   const path = resolve(folder);
-  // Not with `recursive` for a missing one: in a folder such as /proc, that never ends.
+  // `recursive` only if the folder exists: for a missing folder, such as one in /proc, it may never end.
   if (existsSync(path)) mkdirSync(path, { recursive: true });
   else makeMissing(path);
 }
@@ -15,13 +15,13 @@ function makeMissing(path: string): void {
   try {
     mkdirSync(path, { mode: 0o700 });
   } catch (error) {
-    // Another process may just have made it.
+    // Another process may have created it just now.
     if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) throw error;
   }
   flushFolder(parent);
 }
 
-/** Ignores errors, as SQLite does: some file systems cannot flush a folder, and some folders are not readable. */
+/** Ignores errors, like SQLite: some file systems cannot flush a folder, and some folders are not readable. */
 export function flushFolder(folder: string): void {
   try {
     const opened = openSync(folder, 'r');

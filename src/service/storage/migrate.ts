@@ -7,7 +7,7 @@ export class NewerSchemaError extends Error {
   override readonly name = 'NewerSchemaError';
 }
 
-/** Whether the tables of a PostgreSQL database have the schema of this version. Waits for nobody. */
+/** Whether the tables of a PostgreSQL database have the schema of this version. Waits for no other transaction. */
 export async function isMigrated(db: Kysely<Tables>): Promise<boolean> {
   const { rows: found } = await sql<{ name: unknown }>`select to_regclass('schema_version') as name`.execute(db);
   if (found[0]?.name === null) return false;
@@ -36,15 +36,15 @@ export async function migrate(db: Kysely<Tables>, dialect: Dialect): Promise<voi
 type Statements = (dialect: Dialect) => readonly string[];
 
 /**
- * Applied once each, in this order, to the tables of earlier versions: new databases get the newest ones. A released
- * migration never changes: append a new one, with the same change to `tables`.
+ * Each is applied once, in this order, to tables of earlier versions. New databases get the newest tables directly. A
+ * released migration never changes: append a new one, with the same change to `tables`.
  */
 export const migrations: readonly Statements[] = [];
 
 /** Number of the schema of this version. */
 export const schemaVersion = (): number => 1 + migrations.length;
 
-/** The SQL of the column types that differ. */
+/** SQL of the column types that differ between the databases. */
 const types: Readonly<Record<Dialect, Readonly<Record<'bytes' | 'serial', string>>>> = {
   sqlite: { bytes: 'text', serial: 'integer primary key autoincrement' },
   postgres: { bytes: 'text collate "C"', serial: 'bigint generated always as identity primary key' },

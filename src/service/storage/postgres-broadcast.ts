@@ -4,12 +4,12 @@ import type { Broadcast } from './storage.ts';
 
 const channel = 'workspace_service';
 
-/** Between checks of the connection, which open it again after it was lost. */
+/** Interval of checks of the connection. A lost connection is reopened. */
 const checkMs = 1_000;
 
 /**
- * LISTEN and NOTIFY on a separate connection, opened for the first listener or message. NOTIFY is not part of the
- * transaction of the change: there, it would serialize all commits of the server.
+ * LISTEN and NOTIFY on a separate connection, which the first listener or message opens. NOTIFY is not part of the
+ * transaction of a change, where it would serialize all commits of the server.
  */
 export function createPostgresBroadcast(url: string): Broadcast & { close(): Promise<void> } {
   const listeners = new Set<(message: string | undefined) => void>();
@@ -33,7 +33,7 @@ export function createPostgresBroadcast(url: string): Broadcast & { close(): Pro
     connection = opening;
     opening.then((client) => {
       client.once('end', forget);
-      // Messages that were sent before did not arrive.
+      // Messages sent before this were missed.
       notify(undefined);
     }, forget);
     return opening;
@@ -66,7 +66,7 @@ export function createPostgresBroadcast(url: string): Broadcast & { close(): Pro
         const text = 'select pg_notify($1, value) from json_array_elements_text($2)';
         await client.query(text, [channel, JSON.stringify(messages)]);
       } catch {
-        // Some may not have arrived. Only the senders know, and the first in line may wait at another instance.
+        // Some may not have arrived. Only senders know, and the first in line may wait at another instance.
         unsent = [undefined];
         await close();
         if (closed) break;
@@ -105,7 +105,7 @@ export function createPostgresBroadcast(url: string): Broadcast & { close(): Pro
   };
 }
 
-/** A lost connection is ended, with an event. */
+/** The event `end` reports the loss of the connection. */
 async function connect(url: string, notify: (message: string | undefined) => void): Promise<pg.Client> {
   const client = new pg.Client({
     connectionString: url,
@@ -114,7 +114,7 @@ async function connect(url: string, notify: (message: string | undefined) => voi
     query_timeout: 5_000,
     keepAlive: true,
   });
-  // Without a listener, the error would end the process.
+  // Without a listener, the error event would end the process.
   client.on('error', () => undefined);
   let own: number | undefined;
   client.on('notification', ({ payload, processId }) => {

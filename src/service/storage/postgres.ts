@@ -11,13 +11,13 @@ import type { Tables } from './tables.ts';
 import { withClock } from './timestamp.ts';
 import { checkNewestRows, isStalePlan } from './unavailable.ts';
 
-/** Not now(), which is the start of the transaction: it may have waited for others since then. */
+/** Not now(), which is the start of the transaction, because the transaction may have waited for others since then. */
 const clock = 'cast(extract(epoch from clock_timestamp()) * 1000 as bigint)';
 
-/** Maximum number of groups of changes in progress, each for another workspace. */
+/** Maximum number of groups of changes in progress, each for a different workspace. */
 const maxParallelGroups = 8;
 
-/** Leaves as many connections for reads and claims as changes may use. Connections are opened on demand. */
+/** As many connections for reads and claims as for changes. They are opened on demand. */
 const maxConnections = 2 * maxParallelGroups;
 
 const rebuildTimeoutMs = 24 * 60 * 60 * 1_000;
@@ -26,9 +26,9 @@ const int8 = 20;
 
 interface PostgresOptions {
   readonly url: string;
-  /** Longer than `statement_timeout`, the limit of the server itself. */
+  /** Longer than `statement_timeout`, which the server itself enforces. */
   readonly queryTimeoutMs?: number;
-  /** Called when an idle connection is lost. The next query opens another one. */
+  /** Called when an idle connection is lost. The next query opens a new one. */
   readonly onIdleError: (error: Error) => void;
 }
 
@@ -39,7 +39,7 @@ export async function openPostgres({ url, queryTimeoutMs = 35_000, onIdleError }
     max: maxConnections,
     connectionTimeoutMillis: 5_000,
     statement_timeout: 30_000,
-    // An instance that hangs during a change must not block the others.
+    // An instance that hangs in the middle of a change must not block the others.
     idle_in_transaction_session_timeout: 10_000,
     keepAlive: true,
     pipeline: true,
@@ -50,25 +50,25 @@ export async function openPostgres({ url, queryTimeoutMs = 35_000, onIdleError }
     },
   });
   pool.on('error', onIdleError);
-  // A plan that is made while a table is nearly empty is kept until the server analyzes the table, and would read all of
-  // its rows. Plans that must do so then seem so expensive that the server would compile them. Set by a statement, because
-  // poolers refuse such settings at the start of a connection.
+  // A plan made while a table is nearly empty reads all of its rows, and is kept until the server analyzes the table,
+  // so such plans are disabled. Those without an alternative then seem so expensive that the server would compile them.
+  // Set by a statement, because poolers refuse such settings at the start of a connection.
   pool.on('connect', (client) => {
-    // It fails only with its connection.
+    // It fails only together with its connection.
     client.query('set enable_seqscan = off; set jit = off').catch(() => undefined);
   });
-  // The pool handles errors only of idle connections. A connection that is lost in use also fails its query, which is
-  // handled. Without a listener, its error event would end the process.
+  // The pool handles errors of idle connections only. If a connection is lost in use, its query fails, which is
+  // handled. The listener is needed because an error event without one would end the process.
   pool.on('connect', (client) => client.on('error', () => undefined));
   const broadcast = createPostgresBroadcast(url);
   const dialectWith = (queryTimeoutMs: number) =>
     withClock(new PostgresDialect({ pool: replaceBrokenConnections(pool, queryTimeoutMs) }), clock);
   const dialect = dialectWith(queryTimeoutMs);
-  // It is used at once, and its end is the end of the pool: Kysely ignores the end of an instance that was never used.
+  // Used at once, so that closing it also closes the pool: Kysely does not close an instance that was never used.
   const db = new Kysely<Tables>({ dialect });
   const rebuildDb = new Kysely<Tables>({ dialect: dialectWith(rebuildTimeoutMs) });
-  // A response promises that a change survives a power failure, whatever the default of the server. Set per transaction
-  // and not per connection: a connection that is lost during its setup would never return to the pool of Kysely's
+  // A response promises that the change survives a power failure, whatever the default of the server. Set per
+  // transaction, because a connection that is lost while it is set up would never return to the pool of Kysely's
   // driver.
   const excludeOthers = async (transaction: Kysely<Tables>, scope: CommitScope, isSentAhead = false) => {
     const ahead = isSentAhead ? sql.raw(sentAhead) : sql``;
@@ -90,7 +90,7 @@ export async function openPostgres({ url, queryTimeoutMs = 35_000, onIdleError }
     dialect: 'postgres',
     read: db,
     ...groupCommits(db, {
-      // With a space, which no id of a workspace contains.
+      // The space separates it from ids of workspaces, which contain none.
       queueOf: (scope) => (typeof scope === 'string' ? ` ${scope}` : scope.workspace),
       maxParallel: maxParallelGroups,
       async begin(transaction, scope, isAlone) {
@@ -110,43 +110,43 @@ export async function openPostgres({ url, queryTimeoutMs = 35_000, onIdleError }
 }
 
 /**
- * Key of an advisory lock, which no other program may use on this database. A global change takes the lock exclusively
- * and all others share it, so that a global change excludes all others.
+ * Key of an advisory lock. No other program may use it on this database. A global change takes the lock exclusively,
+ * and all other changes share it.
  */
 const writersLock = 7_241_553_019;
 
-/** First key of the locks of workspaces. PostgreSQL separates locks with two 32-bit keys from those with one. */
+/** First key of the locks of workspaces. PostgreSQL separates locks with two 32-bit keys from those with one key. */
 const workspaceLocks = 724_155_301;
 
 /** First key of the lock for changes of tokens. */
 const tokensLock = 724_155_302;
 
 /**
- * SQL that takes the locks of a change, held until the end of its transaction. All changes take the common lock first,
- * and those of a workspace or of tokens take exactly one more, so there are no deadlocks.
+ * SQL that takes the locks of a change until the end of its transaction. All changes take the common lock first, and
+ * those of a workspace or of tokens take exactly one more, so there can be no deadlock.
  */
 function locksFor(scope: CommitScope): RawBuilder<unknown> {
   const all = sql.lit(writersLock);
   if (scope === 'global') return sql`pg_advisory_xact_lock(${all})`;
   const shared = sql`pg_advisory_xact_lock_shared(${all})`;
   if (scope === 'tokens') return sql`${shared}, pg_advisory_xact_lock(${sql.lit(tokensLock)}, 0)`;
-  // Workspaces with the same hash only wait for each other. Integers of PostgreSQL are signed.
+  // Workspaces with the same hash wait for each other, which is harmless. Integers of PostgreSQL are signed.
   const workspace = sql`${sql.lit(workspaceLocks)}, ${crc32(scope.workspace) | 0}::integer`;
   return sql`${shared}, pg_advisory_xact_lock(${workspace})`;
 }
 
-/** More than the service has distinct statements. Only limits statements whose text varies with their parameters. */
+/** More than the distinct statements of the service. Limits only those whose text varies with their parameters. */
 const maxPrepared = 500;
 
 /**
- * Names of prepared statements, by their texts. They follow from the texts, so that all processes mean the same by a
- * name, also behind a pooler that shares its connections.
+ * Names of prepared statements, by text. They are derived from the text, so that a name means the same in all
+ * processes, even behind a pooler that shares their connections.
  */
 const prepared = new Map<string, string>();
 
 /**
- * Each connection plans a named statement for its first executions only: planning costs more than to run it. Not one
- * with a long list: a plan that is made for a few rows may read a whole table for each row of the list.
+ * A connection plans a named statement only for its first executions, because planning it costs more than running it.
+ * Statements with a long list have no name: a plan for a few rows may read a whole table for each row of the list.
  */
 function nameOf(text: string, values: readonly unknown[]): string | undefined {
   if (values.some((value) => typeof value === 'string' && value.length > 10_000)) return undefined;
@@ -157,15 +157,15 @@ function nameOf(text: string, values: readonly unknown[]): string | undefined {
   return name;
 }
 
-/** Nobody needs their results, so each is sent together with the next one, which also fails if one of them fails. */
+/** Nobody needs the results of these statements. Each is sent with the next one, which also fails if one fails. */
 const isSentAhead = (text: string): boolean => /^(?:begin|savepoint change)$/.test(text) || text.endsWith(sentAhead);
 
-/** The time limit of a statement begins when it is sent, so it must not wait for many others. */
+/** The time limit of a statement starts when it is sent, so it must not wait for many others. */
 const maxSentAhead = 8;
 
 const noResult: pg.QueryResult = { command: '', rowCount: null, oid: 0, fields: [], rows: [] };
 
-/** The same transaction, but queries that run at the same time share a round trip: Kysely would wait for each. */
+/** The same transaction, but parallel queries share a round trip. By default, Kysely waits for each. */
 function sendingAtOnce(transaction: Kysely<Tables>, dialect: Dialect): Promise<Kysely<Tables>> {
   const waiting = transaction.getExecutor();
   return waiting.provideConnection(async (connection) => {
@@ -175,9 +175,9 @@ function sendingAtOnce(transaction: Kysely<Tables>, dialect: Dialect): Promise<K
 }
 
 /**
- * Closes a connection whose prepared statements are stale, or on which a query has timed out, so that the next query
- * opens another one. The driver would keep it, and the next query would wait for the same server, which may be gone
- * after a failover.
+ * Closes a connection if its prepared statements are stale or a query on it has timed out, so that the next query opens
+ * a new one. The driver would keep it, and the next query would wait for the same server, which may be gone after a
+ * failover.
  */
 const replaceBrokenConnections = (pool: pg.Pool, query_timeout: number): PostgresPool => ({
   options: pool.options,
@@ -188,23 +188,23 @@ const replaceBrokenConnections = (pool: pg.Pool, query_timeout: number): Postgre
     let ahead: Promise<unknown>[] = [];
     let isInTransaction = false;
     const query = async (text: string, values: unknown[]) => {
-      // For later queries, such as the rollback of the transaction.
+      // Also for later queries, such as the rollback of the transaction.
       if (broken !== undefined) throw broken;
       if (text === 'begin') isInTransaction = true;
       // The types of the driver lack the timeout of a query.
       const config: pg.QueryConfig & pg.ClientConfig = { name: nameOf(text, values), text, values, query_timeout };
-      // The statements of a turn leave together: to send a packet costs more than to run a statement.
+      // Statements of the same turn are sent together, because sending a packet costs more than running a statement.
       const { stream } = client.connection;
       stream.cork();
       process.nextTick(() => stream.uncork());
       const sent = client.query(config);
       if (isInTransaction && isSentAhead(text) && ahead.length < maxSentAhead) {
-        // Its error is that of the next statement.
+        // The next statement reports its error.
         sent.catch(() => undefined);
         ahead.push(sent);
         return noResult;
       }
-      // A rollback ends what has failed.
+      // A rollback is needed even if earlier statements failed.
       const needed = text.startsWith('rollback') ? [] : ahead;
       ahead = [];
       if (['commit', 'rollback'].includes(text)) isInTransaction = false;

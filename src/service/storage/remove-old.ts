@@ -5,29 +5,29 @@ import type { Storage } from './storage.ts';
 import type { Tables } from './tables.ts';
 import { now } from './timestamp.ts';
 
-/** A quarter after its end, a lock or a sync no longer matters. */
+/** After 90 days, an ended lock or sync no longer matters. */
 export const keptForMs = 90 * 86_400_000;
 
 interface Rows {
   readonly table: keyof Tables;
-  /** Sort column. The index of a large table must start with it, or with the columns that `where` compares before it. */
+  /** Sort column. The index of a large table must start with it, or with the columns that `where` compares first. */
   readonly time: 'at' | 'finished_at' | 'created_at' | 'expires_at' | 'ended_at' | 'forget_at' | 'sequence';
   /** Limits the removal to this workspace. Changes of other workspaces then do not wait. */
   readonly workspace?: string;
-  /** Only such rows are removed. */
+  /** Removes only these rows. */
   readonly only?: RawBuilder<unknown>;
   /** Number of rows per transaction. Limits the time that other changes wait. */
   readonly atOnce?: number;
 }
 
-/** Each workspace keeps this number of its newest rows, so that none removes those of others. */
+/** Each workspace keeps this many of its newest rows, so that none displaces the rows of others. */
 interface Kept {
   readonly keptForMs: number;
   readonly max: number;
   readonly countedAtOnce: number;
 }
 
-/** Removes the rows of each workspace that are older, and the oldest beyond the maximum. */
+/** Removes rows older than that in each workspace, and the oldest rows beyond the maximum. */
 export async function removeOldOfWorkspaces(
   storage: Pick<Storage, 'dialect' | 'read' | 'commit'>,
   rows: Omit<Rows, 'workspace'>,
@@ -41,20 +41,20 @@ export async function removeOldOfWorkspaces(
   }
 }
 
-/** Rows without this time are never old. */
+/** Rows without this time never become old. */
 export async function removeOld(
   storage: Pick<Storage, 'dialect' | 'read' | 'commit'>,
   rows: Rows & { readonly keptForMs: number },
 ): Promise<void> {
-  // The clock is in a subquery, so that PostgreSQL reads the time once and can use the index.
+  // The clock is in a subquery, so that PostgreSQL reads it once and can use the index.
   const old = sql`${sql.ref(rows.time)} <= (select ${now}) - ${sql.lit(rows.keptForMs)}`;
   const within = rows.workspace === undefined ? old : sql`workspace_id = ${rows.workspace} and ${old}`;
   await removeInBatches(storage, rows, rows.only === undefined ? within : sql`${within} and ${rows.only}`);
 }
 
 /**
- * Removes the oldest rows beyond a total. Counts from the newest row, in batches, so that
- * other work does not wait for it. Up to one batch more than the total stays.
+ * Removes the oldest rows beyond a total. Counts in batches from the newest row, so that other work does not have to
+ * wait. Keeps up to one batch more than the total.
  */
 export async function removeBeyond(
   storage: Pick<Storage, 'dialect' | 'read' | 'commit'>,
@@ -81,7 +81,7 @@ export async function removeBeyond(
   await removeInBatches(storage, rows, rows.only === undefined ? beyond : sql`${beyond} and ${rows.only}`);
 }
 
-/** Pause for changes of other processes: longer than the pause between two of their attempts. */
+/** Pause for changes of other processes. Longer than the pause between two of their attempts. */
 export const pauseMs = maxBusyPauseMs + 5;
 
 /** Removes rows in ascending order. */
@@ -91,11 +91,11 @@ export async function removeInBatches(
   where: RawBuilder<unknown>,
 ): Promise<void> {
   const rows = sql.table(table);
-  // The time does not limit a batch: thousands of locks may end at the same time.
+  // The time alone does not limit a batch, because thousands of locks may end at the same time.
   const rowId = sql.ref(dialect === 'postgres' ? 'ctid' : 'rowid');
   const batch = (limit: number) =>
     sql`select ${rowId} from ${rows} where ${where} order by ${sql.ref(time)} limit ${sql.lit(limit)}`;
-  // A change delays others, so there must be a reason for it.
+  // A change delays others, so it starts only if there is something to remove.
   if ((await batch(1).execute(read)).rows.length === 0) return;
   for (;;) {
     const inBatch = await commit(workspace === undefined ? 'global' : { workspace }, async (db) => {

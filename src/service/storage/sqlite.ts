@@ -12,29 +12,29 @@ import { withClock } from './timestamp.ts';
 import { checkNewestRows, isBusy, sqliteCode } from './unavailable.ts';
 
 /**
- * Pages in the write-ahead log before they are copied into the database, which costs two more flushes. The
- * default of SQLite, 1,000 pages, would hold fewer than 200 locks. A page that changes several times in between is
+ * Number of pages in the write-ahead log before they are copied into the database, which costs two more flushes.
+ * SQLite's default, 1,000 pages, is enough for fewer than 200 locks. A page that changes several times before that is
  * copied once.
  */
 const checkpointAfter = 4_000;
 
 /**
- * After a transaction of thousands of rows, a later commit makes the checkpoint: the requests that have waited meanwhile
- * come first.
+ * After a transaction with thousands of rows, a later commit does the checkpoint, so that requests that waited
+ * meanwhile come first.
  */
 const commitsUntilCheckpoint = 3;
 const longTransactionMs = 20;
 
-/** For the changed pages of such a transaction, which SQLite would otherwise write and read again. */
+/** Enough for the changed pages of such a transaction, which SQLite would otherwise write and read again. */
 const writerCacheKiB = 32 * 1_024;
 
-/** The log is larger after a slow reader, such as a backup into a pipe. It then shrinks to this size. */
+/** A slow reader, such as a backup into a pipe, makes the log larger. Afterwards, it shrinks to this size. */
 const maxLogBytes = 16 * 1_024 * 1_024;
 
 export async function openSqlite({ folder }: { readonly folder: string }): Promise<Storage> {
   makeFolder(folder);
   const file = databaseFile(folder);
-  // Statements may block here: the service handles no requests until the tables are ready.
+  // These statements may block, because the service handles no requests until the tables are ready.
   const writing = new DatabaseSync(file, { timeout: busyTimeoutMs });
   chmodSync(file, 0o600);
   writing.exec(
@@ -49,11 +49,11 @@ export async function openSqlite({ folder }: { readonly folder: string }): Promi
   await writer.transaction().execute((transaction) => migrate(transaction, 'sqlite'));
   writing.exec('pragma busy_timeout = 0');
 
-  // A separate connection, because the one of the writer also sees changes that are not on disk yet.
+  // A separate connection, because the writer's own connection also sees changes that are not on disk yet.
   const reading = new DatabaseSync(file, { timeout: 0, readOnly: true });
   const reader = openKysely(reading, onDamage);
 
-  // SQLite has one writer: changes of all scopes share its groups, and SQLite itself excludes other processes.
+  // SQLite has one writer, so changes of all scopes share its groups. SQLite itself excludes other processes.
   const { otherCommits, ...grouped } = groupCommits(writer, {
     queueOf: () => '',
     maxParallel: 1,
@@ -69,7 +69,7 @@ export async function openSqlite({ folder }: { readonly folder: string }): Promi
     broadcast: broadcastOf(writing, dataVersion),
     accessVersion() {
       const version = dataVersion();
-      // A new object is another version: the query will tell.
+      // A new object differs from every other version, so that the database is queried, which reports the error.
       return version === undefined ? {} : `${version} ${otherCommits()}`;
     },
     async check() {
@@ -103,7 +103,7 @@ const openKysely = (
     ),
   });
 
-/** Counts long transactions, too: on a slow disk, every one may be long. */
+/** Transactions during the postponement do not extend it: on a slow disk, every one may be long. */
 function postponeCheckpoints(connection: DatabaseConnection, database: DatabaseSync): void {
   const execute = connection.executeQuery.bind(connection);
   const checkpointAtCommit = (pages: number): void => database.exec(`pragma wal_autocheckpoint = ${pages}`);
@@ -122,7 +122,7 @@ function postponeCheckpoints(connection: DatabaseConnection, database: DatabaseS
   };
 }
 
-/** More than the service has distinct statements. Only limits statements whose text varies with their parameters. */
+/** More than the distinct statements of the service. Limits only those whose text varies with their parameters. */
 const cachedStatements = 500;
 
 /** Adapts node:sqlite to the driver interface of Kysely's SQLite dialect. */
@@ -130,7 +130,7 @@ function asKyselyDatabase(database: DatabaseSync): SqliteDatabase {
   const cache = new Map<string, SqliteStatement>();
 
   function prepare(text: string): SqliteStatement {
-    // A deferred transaction that reads first cannot write after another process has written: SQLite fails at once.
+    // SQLite fails a deferred transaction at once if it reads first and another process writes before it does.
     const statement: StatementSync = database.prepare(text === 'begin' ? 'begin immediate' : text);
     // Kysely's compiler emits only strings, numbers, bigints, buffers and null for the types in `Tables`.
     const values = (parameters: readonly unknown[]) => parameters.map(clampInteger) as SQLInputValue[];
@@ -158,7 +158,7 @@ function asKyselyDatabase(database: DatabaseSync): SqliteDatabase {
   };
 }
 
-/** Clamps integers to the safe range: node:sqlite can write larger ones, but throws when it reads them. */
+/** Clamps integers to the safe range. node:sqlite can write larger ones, but throws when it reads them. */
 const clampInteger = (value: unknown): unknown =>
   typeof value === 'number' && Number.isInteger(value)
     ? Math.max(Number.MIN_SAFE_INTEGER, Math.min(value, Number.MAX_SAFE_INTEGER))
@@ -167,9 +167,9 @@ const clampInteger = (value: unknown): unknown =>
 const pollMs = 100;
 
 /**
- * `data_version` of the writing connection shows the changes of other processes: own changes do not affect it, and
- * reading it touches no table (https://www.sqlite.org/pragma.html#pragma_data_version). Undefined if it cannot be read,
- * as on a failing disk. Read once in each turn of the event loop: each request starts in a turn after it has arrived.
+ * `data_version` of the writing connection shows changes of other processes, not own ones, and reading it touches no
+ * table (https://www.sqlite.org/pragma.html#pragma_data_version). Undefined if it cannot be read, for example on a
+ * failing disk. Read once per turn of the event loop, because each request starts in a turn after its arrival.
  */
 function dataVersionOf(writing: DatabaseSync): () => unknown {
   const statement = writing.prepare('pragma data_version');
@@ -190,7 +190,7 @@ function dataVersionOf(writing: DatabaseSync): () => unknown {
   };
 }
 
-/** With SQLite, only short commands run at the same time as the single instance. */
+/** With SQLite, there is a single instance, and only short commands run at the same time. */
 const broadcastOf = (writing: DatabaseSync, dataVersion: () => unknown): Broadcast => ({
   send: () => undefined,
   listen(onMessage) {
@@ -208,16 +208,16 @@ const broadcastOf = (writing: DatabaseSync, dataVersion: () => unknown): Broadca
 /** Maximum time that a statement waits for another process, such as a command next to a running service. */
 const busyTimeoutMs = 10_000;
 
-/** Maximum pause before the next attempt. Pauses are random, so that two processes do not stay in step. */
+/** The longest pause before the next attempt. Pauses are random, so that two processes do not stay in step. */
 export const maxBusyPauseMs = 15;
 
 /** SQLITE_CORRUPT and SQLITE_NOTADB: https://www.sqlite.org/rescode.html */
 const damaged = [11, 26];
 
 /**
- * Makes statements wait for other processes without blocking this one: SQLite itself would block the event loop. A busy
- * statement has had no effect, and only `begin immediate` and reads outside transactions can conflict with others. Also
- * reports statements that find the database damaged: no check reads all pages, and damage does not disappear.
+ * Makes statements wait for other processes without blocking this one, because SQLite itself would block the event
+ * loop. A busy statement has had no effect, and only `begin immediate` and reads outside of transactions can conflict.
+ * Also reports statements that find the database damaged: no check reads all pages, and damage does not go away.
  */
 function superviseStatements(connection: DatabaseConnection, onDamage: (error: unknown) => void): void {
   const execute = connection.executeQuery.bind(connection);
