@@ -200,21 +200,10 @@ export function createIntents({ client, clock, record }: Pick<LockContext, 'clie
   }
 
   return {
-    create(path: LockPath, { service, workspace, step, type, ttl, note }: LockTerms): Intent {
-      const key = `${step}/${sentAt.size + 1}`;
-      const intent: Intent = {
-        kind: 'intent',
-        service,
-        workspace,
-        path,
-        step,
-        key,
-        type,
-        ttl: formatDuration(ttl),
-        note,
-        at: now(),
-        byService,
-      };
+    create(path: LockPath, terms: LockTerms): Intent {
+      const key = `${terms.step}/${sentAt.size + 1}`;
+      const ttl = formatDuration(terms.ttl);
+      const intent: Intent = { kind: 'intent', ...terms, path, key, ttl, at: now(), byService };
       sentAt.set(key, undefined);
       record(intent);
       return intent;
@@ -222,17 +211,14 @@ export function createIntents({ client, clock, record }: Pick<LockContext, 'clie
 
     /** An unanswered request can be repeated with the same intent. */
     async request(intent: Intent, within: CallLimits, line?: QueueWait): Promise<IntentResult> {
-      const { service, workspace, path, step, key, type, note } = intent;
+      const { service, workspace, path, step, key } = intent;
       // Another process may have sent the key of an intent in the ledger before.
       const isRepeated = !sentAt.has(key) || sentAt.get(key) !== undefined;
       if (!isRepeated) sentAt.set(key, clock());
       const acquisition = await client.acquireLock(
         {
-          workspace,
-          path,
-          type,
+          ...intent,
           ttl: parsedTtl(intent),
-          note,
           idempotencyKey: key,
           line,
           firstSentAt: isRepeated ? firstSentAt(intent) : undefined,

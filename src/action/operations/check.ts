@@ -30,7 +30,7 @@ export async function check(context: Context, task: TaskOf<'check'>): Promise<Ou
   const results = found.map((one) => checkResult(one, now));
   const kept = results.filter(({ result }) => result === 'kept').length;
   const begin = `This job still holds ${formatNumber(kept)} of ${pluralize(results.length, 'lock')} in ${workspace}`;
-  const outcome = resultsOutcome(results, { main: 'kept', begin, gap, now });
+  const outcome = resultsOutcome(results, 'kept', begin, now, gap);
   return {
     ...outcome,
     outputs: outputsOf(results, gap),

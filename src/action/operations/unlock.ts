@@ -24,7 +24,7 @@ export async function unlock(context: Context, task: TaskOf<'unlock'>): Promise<
   const released = results.filter(({ result }) => result === 'released').map(({ path }) => path);
   const begin = `Released ${pluralize(released.length, 'lock')} in ${workspace}`;
   return {
-    ...resultsOutcome(results, { main: 'released', begin, gap, now: context.client.serverNow() }),
+    ...resultsOutcome(results, 'released', begin, context.client.serverNow(), gap),
     outputs: { status: statusOf(results), released: JSON.stringify(released) },
   };
 }

@@ -1,16 +1,8 @@
 import { clockTime, formatNumber } from '../../interface/format.ts';
 import { byPath } from '../../interface/lock-path.ts';
 import type { Redact } from '../../interface/redact.ts';
-import type { Entry } from '../../locks/ledger/entry.ts';
-import { historyOf } from '../../locks/ledger/history.ts';
+import type { JobLock } from '../../locks/ledger/history.ts';
 import type { PathResult } from '../report/results.ts';
-
-interface ChartOptions {
-  readonly step: string;
-  readonly results: readonly PathResult[];
-  readonly now: number;
-  readonly redact: Redact;
-}
 
 /** One lock in the chart. Times are in milliseconds since 1970. */
 export interface Bar {
@@ -23,18 +15,18 @@ export interface Bar {
   readonly end: 'released' | 'not released' | 'lost';
 }
 
-/** A chart of how long a step waited for its locks and held them; undefined without records. */
-export function chartOf(entries: readonly Entry[], { step, results, now, redact }: ChartOptions): string | undefined {
+/** A chart of how long a step waited for the locks that it was granted, and held them; undefined without any. */
+export function chartOf(
+  locks: Iterable<JobLock>,
+  results: readonly PathResult[],
+  now: number,
+  redact: Redact,
+): string | undefined {
   // A lost lock stays lost, even if another one that replaced it was released.
   const inOrder = results.toSorted((one, other) => Number(one.result === 'lost') - Number(other.result === 'lost'));
   const resultOn = new Map(inOrder.map(({ path, result }) => [path, result]));
   // A step that was granted a path again holds the last of these locks.
-  const last = new Map(
-    historyOf(entries)
-      .granted()
-      .filter(({ grant }) => grant.step === step)
-      .map((lock) => [lock.grant.path, lock]),
-  );
+  const last = new Map(Iterator.from(locks).map((lock) => [lock.grant.path, lock]));
   const bars = last.values().map(({ grant, loss, ending }): Bar => {
     const granted = Date.parse(grant.at);
     const lastEntry = loss ?? ending;

@@ -67,13 +67,18 @@ export async function releaseStep(
   const now = (): number => client?.serverNow() ?? Date.now();
   const within = { ...cleanupLimits(steadyClock, timeLimitMs, cancelled), isLastChance: true };
   const settle = client && createSettling({ client, record }, connection.baseUrl, candidates, within);
-  const problem = reader.problems.join(' ');
-  const results = await settleAll(candidates, async (one) =>
-    settle === undefined ? unsettledResults(one, problem, candidates, now()) : settle(one),
-  );
+  const results = await settleAll(candidates, async (one) => {
+    try {
+      if (settle === undefined) throw new Error(reader.problems.join(' '));
+      return await settle(one);
+    } catch (error) {
+      // A bug that affects one lock must not prevent the release of the others.
+      return unsettledResults(one, errorText(error), candidates, now());
+    }
+  });
   const released = results.filter(({ result }) => result === 'released').length;
   const begin = `Released ${pluralize(released, 'lock')} at the end of the job`;
-  const outcome = resultsOutcome(results, { main: 'released', begin, now: now() });
+  const outcome = resultsOutcome(results, 'released', begin, now());
   const cancellations = candidates.entries.filter((entry) => entry.kind === 'run-cancelled');
   await reporter.finish(
     'Workspace: locks at the end of the job',
@@ -81,7 +86,7 @@ export async function releaseStep(
       ...outcome,
       ...lossesOf(outcome, state('on-lost'), cancelledText(cancellations.find((entry) => entry.step === step))),
       ...(results.length === 0 && { sentence: nothingLeft }),
-      chart: chartOf(candidates.entries, { step, results, now: now(), redact }),
+      chart: chartOf(candidates.granted, results, now(), redact),
     },
     // The step itself has rejected an invalid `summary`. Here it means the default.
     reader.read('summary') !== false,
@@ -123,6 +128,7 @@ export function readCandidates(
     .find(({ lock }) => lock.lease === step);
   return {
     entries,
+    granted: history.granted().filter(({ grant }) => grant.step === step),
     held: history.held
       .filter(({ grant }) => grant.step === step)
       .map((lock) => ({ ...lock, mayBeReleased: lock.mayBeReleased || isDamaged })),
@@ -198,7 +204,7 @@ const unsettledResults = (
     ? [unansweredResult(about, reason)]
     : held.map((lock) => resultOf(lock, { kind: 'failed', reason }, candidates, now));
 
-/** Returns a function that releases what is unsettled on the current service, and returns the results. */
+/** Returns a function that releases what is unsettled on the current service. It throws the reason why something stays. */
 function createSettling(
   { client, record }: Pick<LockContext, 'client' | 'record'>,
   service: string,
@@ -209,7 +215,6 @@ function createSettling(
   const intents = createIntents(context);
   const releaseTarget = createRelease(context, within);
   const resultFor = (lock: JobLock, end: LockEnd) => resultOf(lock, end, candidates, client.serverNow());
-  const failed = (one: Unsettled, reason: string) => unsettledResults(one, reason, candidates, client.serverNow());
 
   async function release(lock: JobLock, reported = lock): Promise<PathResult> {
     const { grant, mayBeReleased, grantedAgain = false } = lock;
@@ -221,7 +226,7 @@ function createSettling(
   async function settleIntent(intent: Intent): Promise<readonly PathResult[]> {
     const acquired = await intents.request(intent, within);
     if (acquired.kind === 'held' && !acquired.mayBeDone) return [];
-    if (acquired.kind !== 'acquired') return [unansweredResult(intent, acquired.error.message)];
+    if (acquired.kind !== 'acquired') throw acquired.error;
     const { grant } = acquired;
     // With a damaged ledger, the service may replay a response about a lock that was released long ago.
     const mayBeReleased = candidates.ledgerError !== undefined;
@@ -259,7 +264,7 @@ function createSettling(
   /** The service decides what happened to the locks of the lease, whatever the ledger has. */
   async function settleLease(lease: LeaseIntent, held: readonly JobLock[]): Promise<readonly PathResult[]> {
     const end = await endLeaseInTime(lease, held.length > 0);
-    if (end.kind !== 'ended') return failed({ about: lease, held }, end.error.message);
+    if (end.kind !== 'ended') throw end.error;
     const endOf = endsInLease(end);
     const known = new Set(held.map(({ grant }) => grant.path));
     // The response that granted them was lost, or the ledger was: only then did the job rely on them.
@@ -271,21 +276,14 @@ function createSettling(
     });
   }
 
-  return async (one: Unsettled): Promise<readonly PathResult[]> => {
-    const { about, held } = one;
+  return async ({ about, held }: Unsettled): Promise<readonly PathResult[]> => {
     // The token must not be sent to another service.
     if (about.service !== service) {
-      const reason = `It is on ${about.service}, and \`base-url\` (or WORKSPACE_BASE_URL) now points to ${service}.`;
-      return failed(one, reason);
+      throw new Error(`It is on ${about.service}, and \`base-url\` (or WORKSPACE_BASE_URL) now points to ${service}.`);
     }
-    try {
-      if (about.kind === 'intent') return await settleIntent(about);
-      if (about.kind === 'lease') return await settleLease(about, held);
-      return await Promise.all(held.map((lock) => release(lock)));
-    } catch (error) {
-      // A bug that affects one lock must not prevent the release of the others.
-      return failed(one, errorText(error));
-    }
+    if (about.kind === 'intent') return settleIntent(about);
+    if (about.kind === 'lease') return settleLease(about, held);
+    return Promise.all(held.map((lock) => release(lock)));
   };
 }
 

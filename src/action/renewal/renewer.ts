@@ -25,7 +25,7 @@ async function startProcess() {
   const child = spawn(process.execPath, [...memoryOptions, file], {
     // Windows cannot remove the working directory of a process, such as the checkout or the runner's temporary folder.
     cwd: dirname(file),
-    env: environmentOfRenewal(process.env),
+    env: variablesLike(plainVariables, process.env),
     stdio: ['pipe', 'pipe', 'ignore'],
     detached: true,
     windowsHide: true,
@@ -45,17 +45,11 @@ async function startProcess() {
  * Variables that Node and the system need, and the one by which the runner finds leftover processes of a job. None is
  * secret: other processes can read the environment of this one.
  */
-const plainVariables =
+export const plainVariables =
   /^(RUNNER_TRACKING_ID|NODE_(OPTIONS|EXTRA_CA_CERTS|USE_SYSTEM_CA|TLS_REJECT_UNAUTHORIZED)|OPENSSL_CONF|SSL_CERT_(FILE|DIR)|PATH|SystemRoot|windir|TEMP|TMP|TMPDIR)$/i;
 
-export const environmentOfRenewal = (environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
-  variablesLike(plainVariables, environment);
-
 /** The proxy variables that the HTTP client of the toolkit reads. */
-const proxyVariables = /^(https?_proxy|no_proxy)$/i;
+export const proxyVariables = /^(https?_proxy|no_proxy)$/i;
 
-export const proxiesIn = (environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
-  variablesLike(proxyVariables, environment);
-
-const variablesLike = (pattern: RegExp, environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
+export const variablesLike = (pattern: RegExp, environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
   Object.fromEntries(Object.entries(environment).filter(([name]) => pattern.test(name)));

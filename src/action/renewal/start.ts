@@ -6,7 +6,7 @@ import type { TaskOf } from '../inputs/task.ts';
 import type { Context } from '../step/context.ts';
 import { findRun, type RunToCancel } from '../step/github.ts';
 import { identifyProcess } from './processes.ts';
-import { proxiesIn, type Renewer } from './renewer.ts';
+import { proxyVariables, type Renewer, variablesLike } from './renewer.ts';
 
 /** Time for Node to start on a busy machine. */
 const maxResponseMs = 10_000;
@@ -83,6 +83,6 @@ function renewalTaskOf(
     /** The worker process of the runner; undefined if unknown. */
     worker: identifyProcess(runner.worker),
     /** Their URLs may contain passwords. */
-    proxies: proxiesIn(process.env),
+    proxies: variablesLike(proxyVariables, process.env),
   };
 }

@@ -33,18 +33,17 @@ interface Warning {
   readonly advice?: string;
 }
 
-interface ResultsReport {
-  /** The result that `begin` counts. */
-  readonly main: PathResult['result'];
-  readonly begin: string;
-  /** The reason why there may be more locks. */
-  readonly gap?: string | undefined;
-  /** The current time by the clock of the service. */
-  readonly now: number;
-}
-
-/** The outcome of a step with a result for each path, but for its outputs. */
-export function resultsOutcome(results: readonly PathResult[], { main, begin, gap, now }: ResultsReport) {
+/**
+ * The outcome of a step with a result for each path, but for its outputs. `begin` counts those with the result `main`, and
+ * `gap` is the reason why there may be more locks.
+ */
+export function resultsOutcome(
+  results: readonly PathResult[],
+  main: PathResult['result'],
+  begin: string,
+  now: number,
+  gap?: string,
+) {
   const sorted = results.toSorted(
     (one, other) => order.indexOf(one.result) - order.indexOf(other.result) || (one.path < other.path ? -1 : 1),
   );

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type Bar, chartOf, gantt } from '../../../src/action/post-step/chart.ts';
 import type { Loss } from '../../../src/locks/ledger/entry.ts';
+import { historyOf } from '../../../src/locks/ledger/history.ts';
 import { addressOf, asItIs, grantOf, iso, start } from '../../locks/samples.ts';
 
 const minute = 60_000;
@@ -47,7 +48,7 @@ describe('the chart', () => {
   test('ends the bar of a lost lock when it was lost, and that of a held one now', () => {
     const entries = [grantOf('a'), grantOf('b'), { ...loss, ...addressOf('b'), key: 'b', at: iso(3 * minute) }];
     const results = [{ path: 'b', result: 'lost' } as const, { path: 'b', result: 'released' } as const];
-    const picture = chartOf(entries, { step: 's', results, now: start + 5 * minute, redact: asItIs }) ?? '';
+    const picture = chartOf(historyOf(entries).granted(), results, start + 5 * minute, asItIs) ?? '';
     const rows = [...picture.matchAll(new RegExp(`section (.)\n {4}(.*) :crit, ${time}, ${time}`, 'g'))];
     const minuteOf = (text = ''): number => (Date.parse(`${text.replace(' ', 'T')}Z`) - start) / minute;
     expect(rows.map(([, path, name, from, to]) => [path, name, minuteOf(from), minuteOf(to)])).toEqual([

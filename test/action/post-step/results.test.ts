@@ -17,8 +17,7 @@ import { addressOf, grantOf, intentOf, iso, knownLock, lockOf, start } from '../
 
 const minute = 60_000;
 const now = start + 30 * minute;
-const report = (...results: readonly PathResult[]) =>
-  resultsOutcome(results, { main: 'released', begin: 'Released 1 lock', now });
+const report = (...results: readonly PathResult[]) => resultsOutcome(results, 'released', 'Released 1 lock', now);
 
 const grant = grantOf('a');
 const endless = grantOf('a', { lock: lockOf('a', { expires_at: '' }) });

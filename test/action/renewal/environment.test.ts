@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { environmentOfRenewal, proxiesIn } from '../../../src/action/renewal/renewer.ts';
+import { plainVariables, proxyVariables, variablesLike } from '../../../src/action/renewal/renewer.ts';
 
 const secret = ['INPUT_TOKEN', 'INPUT_PATH', 'WORKSPACE_TOKEN', 'GITHUB_TOKEN', 'ACTIONS_ID_TOKEN_REQUEST_TOKEN'];
 const proxies = ['http_proxy', 'HTTPS_PROXY', 'no_proxy'];
@@ -10,11 +10,11 @@ const environment = Object.fromEntries(
 );
 
 test('the environment of the renewal process, which later steps can read, contains no secrets', () => {
-  expect(Object.keys(environmentOfRenewal(environment))).toEqual(plain);
-  expect(Object.keys(proxiesIn(environment))).toEqual(proxies);
+  expect(Object.keys(variablesLike(plainVariables, environment))).toEqual(plain);
+  expect(Object.keys(variablesLike(proxyVariables, environment))).toEqual(proxies);
   fc.assert(
     fc.property(fc.constantFrom('INPUT_', 'GITHUB_', 'WORKSPACE_', 'ACTIONS_'), fc.string(), (prefix, name) => {
-      expect(environmentOfRenewal({ [prefix + name]: 'x' })).toEqual({});
+      expect(variablesLike(plainVariables, { [prefix + name]: 'x' })).toEqual({});
     }),
   );
 });
