@@ -17,7 +17,7 @@ export interface Service {
   stop(): Promise<void>;
 }
 
-/** Starts an instance, which shares syncs and deliveries with all other instances on its database. */
+/** Starts an instance. All instances on a database share syncs and deliveries. */
 export async function startService(options: ServiceOptions): Promise<Service> {
   const { host, metrics, log } = options;
 
@@ -60,7 +60,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
 export const createServiceApp = (parts: AppParts & LfsParts & MirrorParts): App =>
   createApp(parts, [createApi(parts), createLfs(parts), createMirror(parts), createDashboard(parts)], sendRefusal);
 
-/** In the format that the client shows to people, even if no route was found. */
+/** Sends an error in the format that the client shows to people, even if no route was found. */
 const sendRefusal: RefusalRenderer = (c, refusal) => {
   if (wantsPage(c)) return sendErrorPage(c, refusal);
   const [, part] = /^\/v1\/workspaces\/[^/]*\/(git|lfs)(?:\/|$)/.exec(c.req.path) ?? [];

@@ -2,19 +2,19 @@ import type { Generated } from 'kysely';
 import type { HookFormat, SyncStatus } from '../../interface/resources.ts';
 
 /**
- * The columns of each table, which follows those that it references. Times are milliseconds since 1970 by the clock of
- * the database, lists and objects are JSON, booleans are 1 and 0. The type `bytes` is text that both databases
+ * The columns of each table. A table follows those that it references. Times are milliseconds since 1970 by the clock
+ * of the database, lists and objects are JSON, booleans are 1 and 0. The type `bytes` is text that both databases
  * compare byte by byte, and `serial` is a primary key that increases with each row.
  */
 export const tables = {
-  // Settings as the operator wrote them; null for their defaults. `remote` may have credentials: no client ever receives
-  // it. `default_branch` is that of the remote at the last request; null before.
+  // Settings as the operator entered them; null for defaults. `remote` may contain credentials, so no client receives
+  // it. `default_branch` is the one that the remote last reported; null before that.
   workspaces: `
     id bytes primary key, remote text not null, default_branch text, created_at bigint not null, desk_ttl text,
     lfs_url text, lfs_mode text, latest text, latest_branches text, push_secret text`,
-  // The owner is that of its locks. `replaced_by` is the token that replaced it in a rotation. Tokens of a job have
-  // its run, with a verified address, the hash of the JWT that they were exchanged for, which can be exchanged only once,
-  // and the time when both have expired.
+  // `owner` is the owner of its locks. `replaced_by` is the token that replaced it in a rotation. Tokens of a job have its
+  // run, with a verified URL, the hash of the JWT that they were exchanged for, which can be exchanged only once, and the
+  // time when both have expired.
   tokens: `
     id text primary key, name text not null, owner text not null, hash text not null unique, scopes text not null,
     workspaces text, replaced_by text, created_at bigint not null, expires_at bigint, revoked_at bigint, run_id text,
@@ -27,8 +27,8 @@ export const tables = {
     hash text primary key, token_id text not null references tokens (id) on delete cascade, expires_at bigint not null`,
   sign_in_links: `
     hash text primary key, expires_at bigint not null`,
-  // The last fence of each workspace. The row outlives its workspace: a new one with the same id continues. The empty id
-  // has the start value of workspaces without a row, which a restore also raises.
+  // The last fence of each workspace. The row outlives its workspace, so that a new one with the same id continues. The
+  // empty id has the start value of workspaces without a row, which a restore also raises.
   fences: `
     workspace_id bytes primary key, value bigint not null`,
   signing_keys: `
@@ -39,28 +39,28 @@ export const tables = {
     from_lfs integer not null default 0, lease_id text, acquired_at bigint not null,
     expires_at bigint not null, fence bigint not null,
     primary key (workspace_id, path)`,
-  // A row stays for some days after its lease has ended: then `expires_at` is the time of that, before it is the end of
-  // its locks, as far as known. `fingerprint` is a hash of the request; null if it was ended before it was requested.
-  // The ids of its locks start with `lock_ids`, which is empty if it got none.
+  // A row stays for some days after its lease has ended. `expires_at` is then the time of that end; before that, it is
+  // the end of its locks, as far as known. `fingerprint` is a hash of the request; null if the lease was ended before
+  // it was requested. The ids of its locks start with `lock_ids`, which is empty if it got none.
   leases: `
     workspace_id bytes not null references workspaces (id) on delete cascade, id text not null, owner text not null,
     fingerprint text, pool text, lock_ids bytes not null, state text not null, expires_at bigint not null,
     primary key (workspace_id, id)`,
-  // Locks that have ended; an expired one at the end of its ttl. Within a millisecond, the later lock has the higher fence.
-  // `ended_by` is who released it, and `lease_id` the lease that lost it. Rows must not depend on others: each is removed
-  // when it is old.
+  // Ended locks; an expired one at the end of its ttl. Within a millisecond, the later lock has the higher fence.
+  // `ended_by` is the owner that released it, and `lease_id` the lease that lost it. Rows must not depend on others,
+  // because each is removed when it is old.
   lock_history: `
     workspace_id bytes not null references workspaces (id) on delete cascade, ended_at bigint not null,
     fence bigint not null, kind text not null, path bytes not null, lock_id bytes not null, owner text not null,
     origin text, note text, acquired_at bigint not null, lease_id text, ended_by text,
     primary key (workspace_id, ended_at, fence)`,
-  // Locks that ended with their leases, until they are in the history. Without indexes: a lease may have 20,000 of them.
+  // Locks that ended with their leases and are not in the history yet. No indexes: a lease may have 20,000 locks.
   ended_locks: `
     sequence serial, workspace_id bytes not null references workspaces (id) on delete cascade,
     ended_at bigint not null, fence bigint not null, path bytes not null, lock_id bytes not null, owner text not null,
     origin text, note text, acquired_at bigint not null, ended_by text`,
-  // Leases that wait: see locks/waits.ts. The kind is `ask` for a person who has asked, and `kept` while the path is kept
-  // for that person. The rank is the order of the line: `since`, earlier or later by the urgency. It needs `wanted` of its
+  // Waiting leases: see locks/waits.ts. The kind is `ask` for a person who asked, and `kept` while the path is kept for
+  // that person. The rank is the position in line: `since`, moved by the urgency. The lease needs `wanted` of its
   // `size` paths, and no longer counts after `present_until`.
   waits: `
     id text primary key, workspace_id bytes not null references workspaces (id) on delete cascade,
@@ -71,7 +71,7 @@ export const tables = {
     workspace_id bytes not null, path bytes not null, wait_id text not null references waits (id) on delete cascade,
     position integer not null, rank bigint not null,
     primary key (wait_id, path)`,
-  // When the holder of a path was last told that an owner waits for it.
+  // When the holder of a path was last notified that an owner waits for it.
   lock_requests: `
     workspace_id bytes not null references workspaces (id) on delete cascade, path bytes not null,
     owner text not null, at bigint not null,
@@ -79,35 +79,35 @@ export const tables = {
   pools: `
     workspace_id bytes not null references workspaces (id) on delete cascade, name bytes not null, items text not null,
     primary key (workspace_id, name)`,
-  // `received_objects` are those of the last sync that received any: the estimate if the remote does not respond in time.
+  // `received_objects` is from the last sync that received any: the estimate if the remote does not respond in time.
   synced_branches: `
     workspace_id bytes not null references workspaces (id) on delete cascade, name text not null, head text not null,
     synced_at bigint not null, received_objects bigint not null,
     primary key (workspace_id, name)`,
-  // `requested_by` is the name of a token, or what else did. `total_bytes` is null until the missing objects are known;
-  // `missing` lists some of the LFS objects that could not be fetched.
+  // `requested_by` is the name of a token, or another trigger. `total_bytes` is null until the missing objects are
+  // known. `missing` lists some of the LFS objects that could not be fetched.
   syncs: `
     id text primary key, workspace_id bytes not null references workspaces (id) on delete cascade,
     branch text not null, requested_by text not null, status text not null, estimated_objects bigint not null,
     received_objects bigint not null, received_bytes bigint not null default 0, total_bytes bigint,
     missing_objects bigint not null default 0, missing text, head text, error text, attempts integer not null,
     created_at bigint not null, started_at bigint, finished_at bigint, claimed_by text, claimed_until bigint`,
-  // `active` is 0 after the receiver answered 410, and `failing_since` the first of all consecutive failed attempts.
+  // `active` is 0 after the receiver answered 410. `failing_since` is the first of the current series of failures.
   hooks: `
     id text primary key, workspace_id bytes not null references workspaces (id) on delete cascade,
     url text not null, events text not null, branches text, format text not null, secret text not null,
     headers text not null, active integer not null, failing_since bigint, last_error text,
     created_at bigint not null, updated_at bigint not null`,
-  // Separate from `hooks`, whose rows may be long, because every event writes it. No row before the first event.
+  // Separate from `hooks`, because every event writes it and rows of `hooks` may be long. Added by the first event.
   hook_backlogs: `
     hook_id text primary key references hooks (id) on delete cascade, waiting bigint not null, dropped bigint not null`,
-  // Deliveries that have ended are removed. The id is the same for every attempt, so that receivers can detect duplicates.
-  // Deliveries of a hook with the same key are made one after the other: one that waits for another has no next attempt.
+  // Finished deliveries are removed. The id stays the same for all attempts, so that receivers can detect duplicates.
+  // Deliveries of a hook with the same key are made in order: one that waits for another has no next attempt.
   deliveries: `
     sequence serial, id text not null unique, hook_id text not null references hooks (id) on delete cascade,
     ordering_key text not null, event text not null, attempts integer not null, next_attempt_at bigint,
     created_at bigint not null, claimed_by text, claimed_until bigint`,
-  // The result is JSON of what the request led to.
+  // The result is JSON.
   remembered_answers: `
     token_id text not null, workspace_id bytes not null, key text not null, fingerprint text not null,
     result text not null, created_at bigint not null,
@@ -123,7 +123,7 @@ export const indexes: readonly string[] = [
   'create index tokens_to_forget on tokens (forget_at)',
   'create index sessions_by_end on sessions (expires_at)',
   'create index sessions_of_token on sessions (token_id)',
-  // Not first the workspace: the databases would prefer it to the indexes by path and owner.
+  // Does not start with the workspace, or the databases would prefer it to the indexes by path and owner.
   'create index expiring_locks on locks (expires_at, workspace_id)',
   'create index locks_by_id on locks (workspace_id, id)',
   'create index locks_by_owner on locks (owner, workspace_id, path)',
@@ -145,14 +145,14 @@ export const indexes: readonly string[] = [
   'create index deliveries_in_order on deliveries (hook_id, ordering_key, sequence)',
   'create index remembered_answers_of_workspace on remembered_answers (workspace_id, created_at)',
   'create index audit_by_age on audit (at)',
-  // Finds the runs that already have an entry.
+  // Finds out whether a run already has an entry.
   `create index audited_runs on audit (token_id) where action = 'token.exchanged'`,
 ];
 
-/** The remote of a workspace that is being removed: requests do not find it, and it gets no more locks. */
+/** The remote of a workspace that is being removed. Requests do not find that workspace, and it gets no more locks. */
 export const removedRemote = '';
 
-/** The types of the rows, read from the columns. */
+/** The row types, derived from the columns. */
 export type Tables = { readonly [Table in keyof typeof tables]: Row<(typeof tables)[Table]> } & {
   // Only registerHook(), storeLease(), joinLine(), tell() and the folder `syncs` write these columns.
   readonly hooks: { format: HookFormat };
@@ -163,7 +163,7 @@ export type Tables = { readonly [Table in keyof typeof tables]: Row<(typeof tabl
 
 type Row<Columns extends string> = { [Column in Definition<Columns> as NameOf<Column>]: ValueOf<Column> };
 
-/** The parts between commas, as a union; those without a space belong to a key. */
+/** The parts between commas, as a union. Parts without a space belong to a key. */
 type Definition<Columns extends string, Found = never> = Columns extends `${infer Column},${infer Others}`
   ? Definition<Others, Found | Trimmed<Column>>
   : Found | Trimmed<Columns>;

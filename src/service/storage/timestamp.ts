@@ -10,7 +10,7 @@ export const asTimestamp = (milliseconds: number): Timestamp => new Date(millise
 /** The time by the clock of the database, in milliseconds since 1970: SQL that each dialect replaces with its own. */
 export const now: RawBuilder<number> = sql<number>`database_time()`;
 
-/** The dialect, with its SQL for `now`. */
+/** Adds the SQL for `now` to a dialect. */
 export function withClock(dialect: Dialect, clock: string): Dialect {
   const compiler = dialect.createQueryCompiler();
   dialect.createQueryCompiler = () => ({
@@ -27,7 +27,7 @@ export const timeOf = async (db: Database): Promise<number> =>
 
 export type DatabaseClock = Awaited<ReturnType<typeof openDatabaseClock>>;
 
-/** The clock of the database without a query for each look. The clock of this machine may be wrong. */
+/** The clock of the database, without a query for each reading. The clock of this machine may be wrong. */
 export async function openDatabaseClock({ read }: Pick<Storage, 'read'>) {
   let offsetMs = 0;
   const refresh = async (): Promise<void> => {

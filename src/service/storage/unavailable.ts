@@ -5,8 +5,8 @@ import type { Database } from './storage.ts';
 const unavailableCodes = /^(08|53|57|58)|^40|^55P03$|^25P03$|^25006$/;
 
 /**
- * Whether a migration has changed the columns of a prepared statement, or a pooler has another statement of this name,
- * or none. The first has the code of all features that are not supported.
+ * Whether a migration has changed the columns of a prepared statement, or a pooler has no statement of this name or a
+ * different one. PostgreSQL reports the first case with the code of all unsupported features.
  */
 export const isStalePlan = (error: Error): boolean =>
   /cached plan must not change/.test(error.message) || /^26000$|^42P05$/.test(codeOf(error));
@@ -15,11 +15,11 @@ const codeOf = (error: Error): string => ('code' in error && typeof error.code =
 
 const networkCalls = new Set(['connect', 'getaddrinfo', 'read', 'write']);
 
-/** Errors of pg for a lost connection have no code. */
+/** pg reports a lost connection without a code. */
 const connectionLost =
   /connection terminated|timeout exceeded when trying to connect|query read timeout|not queryable/i;
 
-/** A sentence if the database is unavailable for any query; undefined if the query itself was wrong. */
+/** A sentence if the database is unavailable for any query; undefined if only the query itself is wrong. */
 export function databaseProblem(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   const reason = sqliteErrorText(error);
@@ -37,7 +37,7 @@ export const isOrphaned = (error: unknown): boolean =>
   error instanceof Error &&
   (('errcode' in error && error.errcode === 787) || ('code' in error && error.code === '23503'));
 
-/** Reads the newest row of each table that locks need, through an index. A query without tables would read no data. */
+/** Reads the newest row of each table that locks need, through an index. Without a table, a query reads no data. */
 export async function checkNewestRows(db: Database): Promise<void> {
   await sql`select
     (select name from tokens order by id desc limit 1) as token,
@@ -50,7 +50,7 @@ export async function checkNewestRows(db: Database): Promise<void> {
   );
 }
 
-/** Keys are primary result codes of SQLite that are not about the query itself: https://www.sqlite.org/rescode.html */
+/** Keys are the primary result codes of SQLite that are not about the query: https://www.sqlite.org/rescode.html */
 const sqliteTexts: Readonly<Record<number, string>> = {
   5: 'the database is busy with another process',
   8: 'its file or folder is read-only',
@@ -68,5 +68,5 @@ export const sqliteCode = (error: unknown): number | undefined =>
 /** SQLITE_BUSY: https://www.sqlite.org/rescode.html#busy */
 export const isBusy = (error: unknown): boolean => sqliteCode(error) === 5;
 
-/** Reason why SQLite fails regardless of the query; undefined if the query itself was wrong. */
+/** Why SQLite would fail for any query; undefined if only the query itself is wrong. */
 export const sqliteErrorText = (error: unknown): string | undefined => sqliteTexts[sqliteCode(error) ?? 0];

@@ -13,7 +13,7 @@ export async function listSyncs({ read }: Pick<Storage, 'read'>, workspace: stri
 
 const recordedSyncOf = (row: SyncRow) => ({
   ...toSync(row),
-  /** Name of the token that requested it first, or what else did. */
+  /** Name of the token that first requested it, or another trigger. */
   requested_by: row.requested_by,
 });
 
@@ -32,7 +32,7 @@ export async function overviewOfWorkspaces(storage: Storage) {
   }));
 }
 
-/** One index lookup per workspace, regardless of the number of its syncs. */
+/** One index lookup per workspace, regardless of how many syncs it has. */
 async function lastSyncs({ read }: Storage) {
   const rows = await read
     .selectFrom('workspaces')
@@ -55,7 +55,7 @@ async function lastSyncs({ read }: Storage) {
         id: row.id,
         branch: row.branch,
         status: row.status,
-        /** Time of its end, start or creation: the latest that is known. */
+        /** When it ended, started or was created: the latest known time. */
         at: asTimestamp(row.finished_at ?? row.started_at ?? row.created_at),
       },
     ]),

@@ -6,7 +6,7 @@ import { invalid, parseJson, valid } from '../contract/response.ts';
 import { sameHash, secretHash } from '../tokens/secret.ts';
 import { secretKey, type WebhookSecret } from '../webhooks/signature.ts';
 
-/** Forgejo is `gitea`: it sends the headers of Gitea as well as its own. */
+/** Forgejo counts as `gitea`, because it sends the headers of Gitea next to its own. */
 export const forges = ['github', 'gitlab', 'gitea'] as const;
 
 export type Forge = (typeof forges)[number];
@@ -21,10 +21,10 @@ interface ForgeRequest {
   readonly head: Buffer;
 }
 
-/** All forges name the branch and its commit before their lists of commits. */
+/** All forges send the branch and its commit before the lists of commits. */
 export const headBytes = 64 * 1_024;
 
-/** Parses a request whose signature was verified. Throws if it cannot be understood. */
+/** Parses a request whose signature was verified. Throws if it is not a push event. */
 export function parsePushEvent(forge: Forge, { headers, head }: ForgeRequest): PushEvent {
   const { eventHeader, push, ignored } = rules[forge];
   const event = headers[eventHeader];
@@ -37,24 +37,24 @@ export function parsePushEvent(forge: Forge, { headers, head }: ForgeRequest): P
   }
   const [, name] = /^refs\/heads\/(.*)$/s.exec(payload.ref) ?? [];
   if (name === undefined) return { kind: 'ignored' };
-  // All forges send zeros as the new commit of a deleted branch.
+  // For a deleted branch, all forges send zeros as the new commit.
   return { kind: /^0+$/.test(payload.after) ? 'deleted' : 'pushed', branch: valid('ref', parseBranchName(name)) };
 }
 
 /** The part that is the same for all forges. */
 const payloadSchema = z.object({ ref: z.string(), after: z.string().regex(/^[0-9a-f]{40,64}$/) });
 
-/** Without a signature, the body need not be read. */
+/** Without a signature, the body is not read. */
 export const hasSignature = (forge: Forge, headers: IncomingHttpHeaders): boolean =>
   Object.keys(rules[forge].signatures).some((name) => headers[name] !== undefined);
 
-/** The first member with this name that has a text. Texts do not look like one: quotation marks in them are escaped. */
+/** The text of the first member with this name. No text can look like one: its quotation marks are escaped. */
 function firstText(json: string, name: string): string | undefined {
   const member = new RegExp(`"${name}"\\s*:\\s*("[^"\\\\]*(?:\\\\.[^"\\\\]*)*")`);
   return parseJson(z.string(), member.exec(json)?.[1] ?? '');
 }
 
-/** Whether the forge signed the request with this secret: takes the pieces of the body, then compares. */
+/** Whether the forge signed the request with this secret. Takes the body in pieces, then compares. */
 export function checkSignature(forge: Forge, headers: IncomingHttpHeaders, secret: WebhookSecret) {
   const checks = Object.entries(rules[forge].signatures).flatMap(([name, sign]) => {
     const sent = headers[name];
@@ -64,7 +64,7 @@ export function checkSignature(forge: Forge, headers: IncomingHttpHeaders, secre
     update(piece: Buffer): void {
       for (const { expected } of checks) expected.update(piece);
     },
-    // Hashes have the same length, so the time of the comparison reveals nothing.
+    // The hashes have the same length, so the duration of the comparison reveals nothing.
     isSigned: (): boolean =>
       checks.some(({ sent, expected }) => sameHash(secretHash(sent), secretHash(expected.digest()))),
   };
@@ -78,7 +78,7 @@ interface Signature {
 type Sign = (secret: WebhookSecret, headers: IncomingHttpHeaders) => Signature;
 
 interface ForgeRules {
-  /** By header. One valid signature suffices. */
+  /** By header. One valid signature is enough. */
   readonly signatures: Readonly<Record<string, Sign>>;
   readonly eventHeader: string;
   readonly push: string;
@@ -92,7 +92,7 @@ const hexHmac =
     return { update: (piece) => void hmac.update(piece), digest: () => prefix + hmac.digest('hex') };
   };
 
-/** The signing token of GitLab: Standard Webhooks 1.0. */
+/** The signing token of GitLab, as in Standard Webhooks 1.0. */
 const standardSignature: Sign = (secret, headers) => {
   const hmac = createHmac('sha256', secretKey(secret));
   hmac.update(`${headers['webhook-id']}.${headers['webhook-timestamp']}.`);

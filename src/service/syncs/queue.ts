@@ -17,11 +17,11 @@ interface QueuedSync {
   readonly workspace: string;
   readonly branch: BranchName;
   readonly estimatedObjects: number;
-  /** Name of the token that requested the sync. Tokens that join it later are not stored. */
+  /** Name of the token that requested the sync. Tokens that joined it later are not stored. */
   readonly requestedBy: string;
 }
 
-/** Queues a sync, or returns one that is already queued for the branch: it will fetch the same. */
+/** Queues a sync, or returns the one that is already queued for the branch, which will fetch the same commits. */
 export async function enqueue(db: Database, sync: QueuedSync): Promise<Sync> {
   const { workspace, branch, estimatedObjects, requestedBy } = sync;
   const inserted = await db
@@ -46,7 +46,7 @@ export async function enqueue(db: Database, sync: QueuedSync): Promise<Sync> {
     noteQueued(db, 'syncs');
     return toSync(inserted);
   }
-  // A worker may have claimed the queued one between the two statements.
+  // A worker may have claimed the queued sync between the two statements.
   return (await findQueued(db, workspace, branch)) ?? enqueue(db, sync);
 }
 
@@ -55,12 +55,12 @@ export async function findSync(db: Database, workspace: string, id: string): Pro
   return row && toSync(row);
 }
 
-/** A sync that was interrupted more often probably crashes its instance, or always fails unexpectedly. */
+/** A sync that was interrupted more often probably crashes its instance, or always fails in an unexpected way. */
 export const maxSyncAttempts = 5;
 
 /**
- * After this many syncs of a branch in this time, the next one waits for the rest of the time, and further triggers
- * join it. Otherwise frequent triggers would start a fetch after every fetch, which is quick for a small repository.
+ * After this many syncs of a branch in this time, the next sync waits for the rest of the time, and later triggers join
+ * it. Otherwise, frequent triggers would start one fetch after another, because a small repository is fetched quickly.
  */
 const maxInARow = 3;
 const rowMs = 5_000;
@@ -69,12 +69,12 @@ export type ClaimedSync = NonNullable<Awaited<ReturnType<typeof claimSync>>>;
 
 /**
  * Claims the oldest sync that is queued or whose claim has expired. A queued sync waits while another sync of its
- * branch runs (an index guarantees this if two instances claim at once), and after several recent ones. Syncs of the
- * workspaces in `except` are not claimed.
+ * branch runs (an index ensures this if two instances claim at once), and after several recent ones. Does not claim
+ * syncs of the workspaces in `except`.
  */
 export async function claimSync(storage: Storage, except: readonly string[] = []) {
   const { claim, read, dialect } = storage;
-  // Most polls find nothing, and should make no change.
+  // Most polls find nothing, and should not make a change.
   if ((await nextSync(read, except).executeTakeFirst()) === undefined) return undefined;
   const claimId = randomUUID();
   try {
@@ -96,7 +96,7 @@ export async function claimSync(storage: Storage, except: readonly string[] = []
           claimed_until: claimedUntil,
         })
         .where('id', '=', next.id)
-        // Only the columns needed: an unreadable number in another one would block the claims of all workspaces.
+        // Only the necessary columns: an unreadable number in any other would block the claims of all workspaces.
         .returning(['id', 'workspace_id', 'branch', 'attempts'])
         .executeTakeFirstOrThrow();
       const { remote, ...lfs } = await db
@@ -109,7 +109,7 @@ export async function claimSync(storage: Storage, except: readonly string[] = []
         workspace: row.workspace_id,
         // Only enqueue() writes the column.
         branch: row.branch as BranchName,
-        /** Stored address of the remote, with credentials. */
+        /** Stored URL of the remote, including credentials. */
         remote,
         lfs,
         claimId,
@@ -117,7 +117,7 @@ export async function claimSync(storage: Storage, except: readonly string[] = []
       };
     });
   } catch (error) {
-    // Another instance has claimed a sync of the same branch: a violation of a unique index on PostgreSQL.
+    // Another instance has claimed a sync of the same branch, which violates a unique index on PostgreSQL.
     if (errorCode(error) === '23505') return undefined;
     throw error;
   }
@@ -152,7 +152,7 @@ const countEnded = (where: Where) =>
   ofSameBranch(where)
     .select(({ fn }) => fn.countAll<number>().as('ended'))
     .where(sql<boolean>`other.finished_at > (select ${now}) - ${sql.lit(rowMs)}`)
-    // Ignores times in the future, which can exist for hours after the clock was set back.
+    // Ignores times in the future, which exist for hours if the clock was set back.
     .where(sql<boolean>`other.finished_at <= (select ${now})`);
 
 const ofSameBranch = (where: Where) =>
@@ -167,7 +167,7 @@ export type SyncEnd =
   | {
       readonly kind: 'succeeded';
       readonly head: string;
-      /** Objects that git received, without LFS objects. */
+      /** Objects received by git, not including LFS objects. */
       readonly receivedObjects: number;
       readonly lfs: FetchedObjects;
     }
@@ -187,7 +187,7 @@ export async function renewClaim({ claim }: Storage, { id, claimId }: ClaimedSyn
   return numUpdatedRows > 0n;
 }
 
-/** Finishes a sync, with its branch and its event. False if the claim was lost. */
+/** Finishes a sync: stores its branch and queues its event. False if the claim was lost. */
 export async function recordSync(db: Database, sync: ClaimedSync, end: SyncEnd): Promise<boolean> {
   const outcome = end.kind === 'succeeded' ? receivedColumns(end) : { error: end.error };
   const row = await db
@@ -207,7 +207,7 @@ export async function recordSync(db: Database, sync: ClaimedSync, end: SyncEnd):
       .onConflict((conflict) =>
         conflict.columns(['workspace_id', 'name']).doUpdateSet({
           ...values,
-          // Syncs without new objects keep the earlier number, which is a better estimate for the next sync.
+          // A sync without new objects keeps the earlier number, which is the better estimate for the next one.
           received_objects: sql<number>`case when ${row.received_objects} > 0 then ${row.received_objects} else synced_branches.received_objects end`,
         }),
       )
@@ -226,7 +226,7 @@ const receivedColumns = ({ head, receivedObjects, lfs }: SyncEnd & { readonly ki
   missing: lfs.missing.count === 0 ? null : JSON.stringify(lfs.missing.named),
 });
 
-/** Branches `a` and `a/b` cannot both exist, so the remote has deleted the one that was synced earlier. */
+/** Branches `a` and `a/b` cannot both exist, so the remote must have deleted the one that was synced earlier. */
 const removeConflicting = (db: Database, { workspace, branch }: ClaimedSync) =>
   db
     .deleteFrom('synced_branches')
@@ -264,7 +264,7 @@ export const toSync = (row: SyncRow): Sync => ({
   finished_at: asTimestampOrNull(row.finished_at),
 });
 
-/** Counts of a sync that has received these objects with git, and these LFS objects. */
+/** Counts of a sync that has received these objects by git, and these LFS objects. */
 export const countsOf = (objects: number, { wanted, received }: Pick<FetchedObjects, 'wanted' | 'received'>) => ({
   estimated_objects: objects + wanted.objects,
   received_objects: objects + received.objects,

@@ -18,8 +18,8 @@ import {
 import type { FetchObjects } from './wanted-objects.ts';
 
 /**
- * Renewals also store the progress, so they are frequent; the claim is many times longer. More of them would slow down
- * the sync: each waits until the disk has written, and with it much of what the sync has just received.
+ * Frequent, because renewals also store the progress; a claim lasts many times longer. More of them would slow down the
+ * sync, because each flushes the disk, and with it much of what the sync has just received.
  */
 const renewEveryMs = 3_000;
 
@@ -31,10 +31,10 @@ type SyncWorkerOptions = SyncRunParts & Pick<Instance, 'freeDisk'> & Pick<Worker
 
 const parallelSyncs = 4;
 
-/** Others must not wait for a remote that is silent. */
+/** Leaves slots for other workspaces if a remote does not respond. */
 const maxOfWorkspace = 2;
 
-/** Runs queued syncs, together with all other instances. Claims none while disk space is low. */
+/** Runs queued syncs, which all instances share. Claims none while disk space is low. */
 export function startSyncs({ freeDisk, onError, ...parts }: SyncWorkerOptions) {
   const running = new Map<string, number>();
   const count = (workspace: string, change: 1 | -1): void =>
@@ -55,7 +55,7 @@ export function startSyncs({ freeDisk, onError, ...parts }: SyncWorkerOptions) {
   return worker;
 }
 
-/** Runs a claimed sync. If the service stops or the claim is lost, the next instance that claims it continues. */
+/** Runs a claimed sync. If the service stops or the claim is lost, another instance claims the sync and continues. */
 export async function runSync(parts: SyncRunParts, sync: ClaimedSync, stopping: AbortSignal): Promise<void> {
   const { storage, metrics, log } = parts;
   let progress: SyncProgress = {};
@@ -75,7 +75,7 @@ export async function runSync(parts: SyncRunParts, sync: ClaimedSync, stopping: 
     else log.info({ ...about, head: end.head, received_objects: end.receivedObjects, lfs: end.lfs }, 'sync succeeded');
   } catch (error) {
     if (!claim.signal.aborted) throw error;
-    // Its claim has counted an attempt, which the stopping service interrupts.
+    // The claim counted an attempt, which the stopping service has interrupted.
     if (stopping.aborted) await endClaim(storage, 'syncs', sync, { counted: 1 });
     else reportLost();
   } finally {

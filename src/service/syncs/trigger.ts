@@ -10,7 +10,7 @@ import { removeBranches, type SyncedBranches, syncedBranches } from '../workspac
 import type { StoredWorkspace } from '../workspaces/workspaces.ts';
 import { findQueued } from './queue.ts';
 
-/** A trigger is answered within 5 s, even if the remote does not respond. The rest of this time is for the database. */
+/** A trigger gets a response within 5 s, even if the remote does not respond. The rest of that is for the database. */
 const timeoutMs = 4_700;
 
 interface TriggerParts {
@@ -21,8 +21,8 @@ interface TriggerParts {
 export type PrepareSync = (workspace: StoredWorkspace, branch: BranchName) => Promise<Parsed<number>>;
 
 /**
- * Checks that the remote has the branch, and estimates the number of objects to fetch, within the time limit. Branches
- * that the remote has deleted are no longer served from then on.
+ * Checks that the remote has the branch, and estimates the number of objects to fetch, within the time limit. From then
+ * on, branches that the remote has deleted are no longer served.
  */
 export function createPrepareSync({ storage, remotes }: TriggerParts): PrepareSync {
   const estimateOnce = createOnce<number>();
@@ -34,7 +34,7 @@ export function createPrepareSync({ storage, remotes }: TriggerParts): PrepareSy
     const { branches } = listing;
     const head = branches.get(branch);
     const listed = new Set<string>(branches.keys());
-    // A remote without the branch may have lost others as well: these are kept.
+    // A remote without the requested branch may have lost others by mistake, which are kept.
     const vanished = [...synced].filter(([name]) => !listed.has(name) && (head !== undefined || name === branch));
     await removeBranches(storage, workspace.id, vanished);
     if (head === undefined) {
@@ -53,12 +53,12 @@ export function createPrepareSync({ storage, remotes }: TriggerParts): PrepareSy
 
   return async (workspace, branch) => {
     const queued = await findQueued(storage.read, workspace.id, branch);
-    // The trigger joins the queued sync without a request to the remote.
+    // The trigger joins the queued sync, without a request to the remote.
     if (queued !== undefined) return accepted(queued.estimated_objects);
 
     const synced = await syncedBranches(storage, workspace.id);
     const preparing = prepare(workspace, branch, synced, performance.now() + timeoutMs).catch((error: unknown) => {
-      // The remote may respond when the sync runs. Otherwise the sync fails with the reason.
+      // The remote may respond again when the sync runs. If not, the sync fails with the reason.
       if (error instanceof GitError) return undefined;
       throw error;
     });

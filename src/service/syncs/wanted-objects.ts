@@ -3,7 +3,7 @@ import type { MissingObject } from '../contract/schemas.ts';
 import type { Remote } from '../git/remote.ts';
 import type { Limits } from '../git/run-git.ts';
 
-/** The interface between those who want LFS objects of a branch, and the part that fetches them. */
+/** The interface between the callers that need LFS objects of a branch and the part that fetches them. */
 
 export interface WantedObjects {
   readonly workspace: string;
@@ -33,7 +33,7 @@ export const noObjects: FetchedObjects = {
 /** Rejects with a GitError if no object can be fetched, or with the reason of the signal. */
 export type FetchObjects = (
   wanted: WantedObjects,
-  /** The timeout applies to git: objects may be large, and a store that sends nothing is given up earlier. */
+  /** The timeout applies to git only, because LFS objects may be large. A store that sends nothing ends earlier. */
   limits: Limits & { readonly signal: AbortSignal },
   onProgress: (progress: Pick<FetchedObjects, 'wanted' | 'received'>) => void,
 ) => Promise<FetchedObjects>;

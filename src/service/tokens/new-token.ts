@@ -9,13 +9,13 @@ export const parseTokenName = (text: string): Parsed<string> =>
 export const parseTokenOwner = (text: string): Parsed<string> =>
   parseShownName(text, "A token's owner", 'Name the owner, or leave it out: then the owner is the name of the token.');
 
-/** Reason why a token with these scopes cannot be limited to these workspaces; undefined if it can. */
+/** Why a token with these scopes cannot be limited to these workspaces; undefined if it can. */
 export function scopeLimitProblem(scopes: readonly Scope[], workspaces: readonly string[] | null): string | undefined {
   if (workspaces === null || !scopes.includes('admin')) return undefined;
   return 'A token with the scope admin cannot be limited to some workspaces: it can create tokens for all workspaces.';
 }
 
-/** A token with a mistyped id could see no workspace, and later one that is created with that id. */
+/** A token with a mistyped id would see no workspace at first, but later any workspace created with that id. */
 export async function unknownWorkspaces(
   db: Database,
   ids: readonly string[],
@@ -26,10 +26,10 @@ export async function unknownWorkspaces(
 
 const maxNameLength = 100;
 
-/** NFC never shortens a text to less than a quarter. Longer texts are rejected without normalizing them. */
+/** NFC never shortens a text to less than a quarter, so longer texts are rejected without normalizing them. */
 const maxUncomposedLength = 4 * maxNameLength;
 
-/** The name is shown to everyone whom a lock of the token blocks. */
+/** The name is shown to everyone who is blocked by a lock of the token. */
 function parseShownName(text: string, what: string, whenEmpty: string): Parsed<string> {
   const trimmed = text.trim();
   const name = trimmed.length > maxUncomposedLength ? trimmed : trimmed.normalize('NFC').trim();

@@ -17,5 +17,5 @@ export const newTokenId = (): string => `tok_${randomUUID()}`;
 
 export const looksLikeTokenId = (text: string): boolean => /^tok_[0-9a-f-]{36}$/.test(text);
 
-/** With 256 random bits, hashes need no salt and no slow algorithm: the secret cannot be guessed. */
+/** The secret cannot be guessed, because it has 256 random bits. Its hash needs no salt and no slow algorithm. */
 export const randomSecret = (): string => randomBytes(32).toString('base64url');

@@ -19,11 +19,11 @@ export interface Bearer {
   readonly scopes: readonly Scope[];
   /** Null for all. */
   readonly workspaces: readonly string[] | null;
-  /** Set if a job got the token for its identity token: see trust/proven-run.ts. */
+  /** Set if a job got the token in exchange for its identity token: see trust/proven-run.ts. */
   readonly run?: {
-    /** The run URL, if the identity token proves one. */
+    /** The run URL, if the identity token proves it. */
     readonly origin: string | null;
-    /** The id of this token. `id` is that of the run. */
+    /** The id of this token. `id` is the id of the run. */
     readonly tokenId: string;
   };
 }
@@ -40,7 +40,7 @@ export interface NewToken {
   readonly lifetime: Duration | null;
 }
 
-/** Creates a token, and returns the only copy of its secret: just the hash is stored. */
+/** Creates a token, and returns the only copy of its secret: the database has just its hash. */
 export async function createToken(
   db: Database,
   actor: Actor,
@@ -81,7 +81,7 @@ export async function findToken(db: Database, id: string): Promise<Token | undef
 export const tokensOfOwner = async (db: Database, owner: string): Promise<Token[]> =>
   (await withNow(db).where('owner', '=', owner).execute()).map(toToken);
 
-/** For exchanged tokens as well. False after the row was removed, which happens only when the token has expired. */
+/** Supports exchanged tokens, too. False once the row was removed, which happens only after the token has expired. */
 export async function isRevoked(db: Database, { id, run }: Bearer): Promise<boolean> {
   const token = db.selectFrom('tokens').where('id', '=', run?.tokenId ?? id);
   return (await token.where('revoked_at', 'is not', null).select('id').executeTakeFirst()) !== undefined;
@@ -112,12 +112,12 @@ const tokenOfHash = rememberReads(async (db, hashes) => {
   return inInputOrder(hashes, rows).map((row) => row && { row, bearer: bearerOf(row), readAt });
 });
 
-/** Checked for every request, so that expiry and revocation take effect at once. */
+/** Checked on every request, so that expiry and revocation take effect at once. */
 export async function authenticate(storage: Storage, secret: string): Promise<Parsed<Bearer>> {
   const known = await tokenOfHash(storage, secretHash(secret));
   if (known === undefined) return refused('Unknown API token.');
   const { row, bearer, readAt } = known;
-  // The time of the database: that of the read, and the time since then.
+  // The current time of the database: its time at the read, plus the time since then.
   return checkToken(row, row.now + performance.now() - readAt, bearer);
 }
 
@@ -158,7 +158,7 @@ const bearerOf = (row: Row): Bearer => ({
 });
 
 /**
- * The permissions of a token, or of the tokens of a trust rule. Only createToken(), issue() in exchange.ts and
+ * The permissions of a token, or of the tokens that a trust rule issues. Only createToken(), issue() in exchange.ts and
  * addTrustRule() write these columns.
  */
 export const permissionsOf = ({
@@ -174,17 +174,17 @@ function stateOf(row: Row, at: number) {
   return row.expires_at !== null && row.expires_at <= at ? 'expired' : 'active';
 }
 
-/** Excludes exchanged tokens: there can be thousands per day, and nobody created them by hand. */
+/** Excludes exchanged tokens: there can be thousands a day, and nobody created them by hand. */
 const withNow = (db: Database) => db.selectFrom('tokens').selectAll().select(now.as('now')).where('run_id', 'is', null);
 
 /**
- * Replaces a token with a new one of the same name, owner and permissions, which therefore owns the locks of
- * the old one. The old secret stays valid for a week, unless the token expires or is revoked sooner.
+ * Replaces a token with a new one of the same name, owner and permissions, which can therefore release the locks of the
+ * old one. The old secret stays valid for a week, unless the token expires or is revoked sooner.
  */
 export async function rotateToken(db: Database, actor: Actor, id: string) {
   const old = await findToken(db, id);
   if (old === undefined) return { kind: 'unknown' } as const;
-  // Expired, revoked, or already rotated, maybe by the same form: the new secret cannot be shown again.
+  // Expired, revoked or already rotated, possibly by the same form. The new secret cannot be shown again.
   if (old.state !== 'active' || old.replaced_by !== null) return { kind: 'over', token: old } as const;
   const { name, owner, scopes, workspaces } = old;
   const newToken = { name, owner, scopes, workspaces, lifetime: lifetimeOf(old) };
@@ -201,7 +201,7 @@ export async function rotateToken(db: Database, actor: Actor, id: string) {
   return { kind: 'rotated', token, secret, oldValidUntil } as const;
 }
 
-/** Longer than any job takes that has begun with the old secret: it must still release its locks. */
+/** Longer than any job that started with the old secret, because it must still be able to release its locks. */
 const keptMs = 7 * 86_400_000;
 
 const lifetimeOf = ({ created_at, expires_at }: Token) =>

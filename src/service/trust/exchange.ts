@@ -14,7 +14,7 @@ import { createIssuerKeys, createVerifyIdentity, type Identity } from './verify-
 
 interface ExchangeRequest {
   readonly jwt: string;
-  /** Requested scopes, not validated yet; if empty, all scopes of the rule. */
+  /** Requested scopes, not validated yet. If empty, the token gets all scopes of the rule. */
   readonly scopes: readonly string[];
   readonly address: string | null;
   readonly requestId: string;
@@ -22,7 +22,7 @@ interface ExchangeRequest {
 
 type ExchangeResult =
   | { readonly kind: 'exchanged'; readonly secret: string; readonly scopes: readonly Scope[] }
-  /** The JWT is invalid, or no rule matches it. The client must not learn which. */
+  /** The JWT is invalid, or no rule matches it. The client must not learn which of the two. */
   | { readonly kind: 'refused'; readonly reason: string }
   | { readonly kind: 'invalid-scope'; readonly reason: string }
   | { readonly kind: 'limited'; readonly retryAfterSeconds: number }
@@ -31,12 +31,12 @@ type ExchangeResult =
 export type ExchangeToken = ReturnType<typeof createExchangeToken>;
 
 interface ExchangeParts extends Pick<Instance, 'storage' | 'targets' | 'log'> {
-  /** The required audience of identity tokens; undefined if the public URL is unknown. */
+  /** The audience that identity tokens must have; undefined if the public URL is unknown. */
   readonly publicUrl: () => string | undefined;
   readonly clock?: () => number;
 }
 
-/** Limit for an address, which may be that of many jobs: anyone can ask, and verification takes time. */
+/** Limit per IP address, which many jobs may share. Anyone can send requests, and verification takes time. */
 const attemptsOfAddress = perMinute(1_200);
 
 export function createExchangeToken({ storage, targets, log, publicUrl, clock }: ExchangeParts) {
@@ -83,8 +83,8 @@ export function createExchangeToken({ storage, targets, log, publicUrl, clock }:
 export const exchangedTokenSeconds = 15 * 60;
 
 /**
- * Creates the token. Checks in the same transaction that the rule still exists, whose removal revokes the token, and that
- * the JWT was not exchanged before.
+ * Creates the token. The same transaction checks that the rule still exists, because its removal revokes its tokens,
+ * and that the JWT was not exchanged before.
  */
 async function issue(
   db: Database,

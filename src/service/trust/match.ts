@@ -8,7 +8,7 @@ export type TrustDecision =
   | { readonly kind: 'trusted'; readonly rule: TrustRule; readonly scopes: readonly Scope[] }
   /** `reason` is a sentence for the log, and is not sent to the client. */
   | { readonly kind: 'refused'; readonly reason: string }
-  /** The job is trusted, but not for these scopes, and the client may know. `reason` is for the log. */
+  /** The job is trusted, but not for these scopes. The client may know that. `reason` is for the log. */
   | { readonly kind: 'invalid-scope'; readonly reason: string };
 
 type Claims = Readonly<Record<string, unknown>>;
@@ -29,7 +29,7 @@ export function matchTrustRules(
   const [rule, ...others] = ofIssuer.filter(({ differences }) => differences.length === 0).map((each) => each.rule);
   if (rule === undefined) return { kind: 'refused', reason: noMatchReason(ofIssuer, issuer) };
   if (others.length > 0) {
-    const reason = `${others.length + 1} trust rules match the job, and exactly one must: ${joinFirst([rule, ...others].map(({ id }) => id))}. Make them narrower, or remove all but one.`;
+    const reason = `${others.length + 1} trust rules match the job, and exactly one must: ${joinFirst([rule, ...others].map(({ id }) => id))}. Narrow them, or remove all but one.`;
     return { kind: 'refused', reason };
   }
   const wanted = requested.length > 0 ? requested : rule.scopes;
@@ -41,7 +41,7 @@ export function matchTrustRules(
 }
 
 function differencesOf(rule: TrustRule, claims: Claims): readonly string[] {
-  // The service never creates such a rule: someone has edited the database.
+  // The service never creates such a rule, so someone must have edited the database.
   if (Object.keys(rule.claims).length === 0) return ['it names no claim, and so trusts nothing'];
   const ofClaims = Object.entries(rule.claims).flatMap(([claim, needed]) => {
     const found = claimOf(claims, claim);
@@ -51,9 +51,8 @@ function differencesOf(rule: TrustRule, claims: Claims): readonly string[] {
 }
 
 /**
- * Events of pull requests run code from people outside the repository, and no claim distinguishes pull requests from
- * forks from those of the repository itself. The prefix also covers pull_request_review and
- * pull_request_review_comment.
+ * Events of pull requests run code from outside the repository, and no claim distinguishes pull requests from forks
+ * from those within the repository. The prefix also covers pull_request_review and pull_request_review_comment.
  */
 function eventDifference({ issuer, claims: needed }: TrustRule, claims: Claims): string | undefined {
   if (Object.hasOwn(needed, 'event_name')) return undefined;

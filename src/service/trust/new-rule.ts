@@ -3,7 +3,7 @@ import type { Scope } from '../contract/scopes.ts';
 import { parseTokenOwner } from '../tokens/new-token.ts';
 import type { NewTrustRule } from './rules.ts';
 
-/** Plain http works only in networks that the operator allows. That is checked when the keys are fetched. */
+/** Accepts plain http, which works only in networks that the operator allows: checked when the keys are fetched. */
 export function parseIssuer(text: string): Parsed<string> {
   const url = /^https?:\/\//i.test(text) ? URL.parse(text) : null;
   if (url === null) return refused('It must be a URL such as https://gitlab.com.');
@@ -13,11 +13,11 @@ export function parseIssuer(text: string): Parsed<string> {
   return text === normalized ? accepted(text) : refused(`It must match exactly. Write it as ${normalized}`);
 }
 
-/** Required: unlike a token, a rule has no name that could be the default. */
+/** Required, because unlike a token, a rule has no name to serve as the default. */
 export const parseRuleOwner = (text: string): Parsed<string> =>
   text.trim() === '' ? refused('Enter the owner of the locks of these jobs.') : parseTokenOwner(text);
 
-/** A rule as entered at the command line. Each field has been parsed on its own. */
+/** A rule as entered on the command line. Each field has already been parsed. */
 interface EnteredRule {
   readonly owner: string;
   readonly issuer: string;
@@ -27,7 +27,7 @@ interface EnteredRule {
   readonly workspaces: readonly string[];
 }
 
-/** The problems of the fields together, by flag. */
+/** The problems of combinations of fields, by flag. */
 export function ruleProblems({ issuer, claim, scopes }: EnteredRule): readonly string[] {
   const wrong = wrongClaim(issuer, claim) ?? missingIdClaim(issuer, new Set(claim.map(([name]) => name)));
   return [
@@ -38,7 +38,7 @@ export function ruleProblems({ issuer, claim, scopes }: EnteredRule): readonly s
   ];
 }
 
-/** The rule, once it has no problems. */
+/** The rule. Call it only if ruleProblems() found none. */
 export const newRule = ({ issuer, owner, claim, scopes, workspaces }: EnteredRule): NewTrustRule => ({
   issuer,
   owner,
@@ -81,8 +81,8 @@ export function parseClaim(text: string): Parsed<RuleClaim> {
       `The name of a claim begins with a letter and has at most ${maxClaimNameLength} letters, digits or any of _ . : / $ # -.`,
     );
   }
-  if (registeredClaims.includes(name)) return refused(`The claim ${name} is checked for every identity: leave it out.`);
-  // Values are compared exactly, so invisible characters must be mistakes.
+  if (registeredClaims.includes(name)) return refused(`The claim ${name} is always checked: leave it out.`);
+  // Values are compared exactly, so an invisible character must be a mistake.
   const isUsable =
     value !== '' && value.length <= maxClaimValueLength && value.trim() === value && !/\p{C}/u.test(value);
   return isUsable
@@ -92,10 +92,10 @@ export function parseClaim(text: string): Parsed<RuleClaim> {
       );
 }
 
-/** They are never reused for another. */
+/** GitHub never reuses these ids. */
 const idsOfGitHub = ['repository_id', 'repository_owner_id'];
 
-/** Issuers that sign for jobs of anyone: without one of these ids, a rule would trust strangers. */
+/** Issuers that sign tokens for jobs of anyone. Without one of these ids, a rule would trust strangers. */
 const sharedIssuers: ReadonlyMap<string, readonly string[]> = new Map([
   ['https://gitlab.com', ['project_id', 'namespace_id']],
   ['https://agent.buildkite.com', ['pipeline_id', 'organization_id']],
@@ -124,8 +124,8 @@ function missingIdClaim(issuer: string, names: ReadonlySet<string>): string | un
 export const githubIssuer = 'https://token.actions.githubusercontent.com';
 
 /**
- * GitHub in all its forms: github.com, with a path if an enterprise has its own issuer, ghe.com, and Enterprise Server.
- * Their claims are the same. https://docs.github.com/en/actions/reference/security/oidc
+ * All forms of GitHub: github.com, with a path if an enterprise has its own issuer, ghe.com, and Enterprise Server.
+ * Their claims are the same: https://docs.github.com/en/actions/reference/security/oidc
  */
 export function isGitHub(issuer: string): boolean {
   const { host = '', pathname = '' } = URL.parse(issuer) ?? {};

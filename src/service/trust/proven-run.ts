@@ -5,7 +5,7 @@ interface ProvenRun {
   /** Shared by all tokens that the jobs of a run get for an owner. */
   readonly id: string;
   readonly name: string;
-  /** Run URL; null if the claims do not contain enough for it. */
+  /** Run URL; null if the claims are not sufficient for it. */
   readonly origin: string | null;
   /** The claims that the other fields are derived from. */
   readonly claims: Readonly<Record<string, string>>;
@@ -13,17 +13,17 @@ interface ProvenRun {
 
 type Claims = Readonly<Record<string, unknown>>;
 
-/** Same limit as for the name of a token. */
+/** The same limit as for names of tokens. */
 const maxNameLength = 100;
 
-/** The claims must be from an identity token that matches a rule. */
+/** The claims must come from an identity token that matches a rule. */
 export function provenRun(issuer: string, claims: Claims, owner: string): ProvenRun {
   const run =
     (isGitHub(issuer) ? runOfGitHub(issuer, claims) : undefined) ??
     runOfGitLab(issuer, claims) ??
     runOfBuildkite(claims) ??
     runOfSubject(claims);
-  // The owner is part of the id, so that jobs with other owners share no stored results.
+  // The owner is part of the id, so that jobs with different owners do not share stored results.
   const hash = hashOf([issuer, run.claims, owner]);
   return { ...run, id: `run_${hash.slice(0, 32)}`, name: run.name.slice(0, maxNameLength).toWellFormed() };
 }
@@ -76,18 +76,18 @@ function plainClaims<Name extends string>(
 
 const maxLength = 500;
 
-/** Whether the text can be a part of a URL without changing its structure. */
+/** Whether the text can be part of a URL without changing its structure. */
 const isPlain = (text: string): boolean =>
   text.length <= maxLength && text.split('/').every((part) => /^[\w.-]+$/.test(part) && !/^\.\.?$/.test(part));
 
 /** Fallback: all jobs with the same `sub` count as one run. */
 function runOfSubject(claims: Claims): Run {
   const whole = textOf(claims['sub']);
-  // The audit shows the beginning of a long one, and its hash, which no other has.
+  // For a long subject, the audit log shows its start and its hash, which is unique.
   const sub = whole.length > maxLength ? `${whole.slice(0, maxLength)}… ${hashOf(whole)}` : whole;
   return { claims: { sub }, name: sub.replaceAll(/\p{C}/gu, ' ') || 'a job', origin: null };
 }
 
-/** Numbers are allowed because build_number of Buildkite is one. */
+/** Accepts numbers, because build_number of Buildkite is one. */
 const textOf = (claim: unknown): string =>
   typeof claim === 'string' || typeof claim === 'number' ? String(claim) : '';

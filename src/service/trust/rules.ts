@@ -11,7 +11,7 @@ export type TrustRule = ReturnType<typeof ruleOf>;
 
 export type NewTrustRule = Omit<TrustRule, 'id' | 'created_at'>;
 
-/** The rule must have passed the checks of new-rule.ts. `exists`: an equal rule exists. */
+/** The rule must have passed the checks of new-rule.ts. `exists`: an equal rule already exists. */
 export async function addTrustRule(db: Database, actor: Actor, added: NewTrustRule) {
   const rules = await listTrustRules({ read: db });
   const same = rules.find((rule) => canonicalForm(rule) === canonicalForm(added));
@@ -37,7 +37,7 @@ export async function removeTrustRule(db: Database, actor: Actor, id: string): P
   const row = await db.deleteFrom('trust_rules').where('id', '=', id).returningAll().executeTakeFirst();
   if (row === undefined) return undefined;
   const rule = ruleOf(row);
-  // Keeps the rows, so that a JWT cannot be exchanged twice.
+  // Keeps the rows, so that no JWT can be exchanged twice.
   await db
     .updateTable('tokens')
     .set({ revoked_at: now })
@@ -60,7 +60,7 @@ const ruleOf = (row: Selectable<Tables['trust_rules']>) => ({
   created_at: asTimestamp(row.created_at),
 });
 
-/** Canonical form of a rule: independent of the order of lists and claims. */
+/** Canonical form of a rule, independent of the order of lists and claims. */
 const canonicalForm = ({ issuer, owner, claims, scopes, workspaces }: NewTrustRule): string =>
   JSON.stringify([
     issuer,

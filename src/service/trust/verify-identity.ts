@@ -12,7 +12,7 @@ type IdentityVerification =
   | { readonly kind: 'verified'; readonly identity: Identity }
   /** `reason` is a sentence for the log. */
   | { readonly kind: 'refused'; readonly reason: string }
-  /** No request to the issuer has succeeded yet. */
+  /** No request to the issuer has succeeded so far. */
   | { readonly kind: 'unavailable'; readonly reason: string; readonly retryAfterSeconds: number };
 
 export interface Identity {
@@ -20,12 +20,12 @@ export interface Identity {
   readonly claims: Readonly<Record<string, unknown>>;
   /** A hash that identifies the JWT. */
   readonly id: string;
-  /** Time after which the JWT is no longer accepted, in milliseconds since 1970. */
+  /** Time in milliseconds since 1970 after which the JWT is no longer accepted. */
   readonly endsAt: number;
 }
 
 interface Expected {
-  /** Issuers in trust rules. Others are never contacted, so that strangers cannot make the service send requests. */
+  /** Issuers in trust rules. No others are contacted, so that strangers cannot make the service send requests. */
   readonly issuers: ReadonlySet<string>;
   readonly audience: string;
   /** Milliseconds since 1970. */
@@ -60,7 +60,7 @@ export const createVerifyIdentity =
         currentDate: new Date(now),
       });
       const { exp = 0, aud } = claims;
-      // Any other recipient could use the JWT here.
+      // Any other recipient of the JWT could use it here.
       if (Array.isArray(aud) && aud.length > 1) return refused(audienceReason(aud, audience));
       if (exp * 1_000 - now > maxLifetimeSeconds * 1_000) {
         return refused('The JWT is valid for more than a day. Identity tokens must expire within a day.');
@@ -76,7 +76,7 @@ export const createVerifyIdentity =
     }
   };
 
-/** What a JWT claims, which anyone can choose; undefined if it is not a JWT. */
+/** The claims of a JWT, not verified yet. Undefined if it is not a JWT. */
 function decode(jwt: string): JWTPayload | undefined {
   if (jwt.length > maxIdentityLength) return undefined;
   try {
@@ -98,9 +98,7 @@ function refusalReason(error: unknown, audience: string): string {
 const audienceReason = (aud: unknown, audience: string): string =>
   `The audience of the JWT is ${quoteForLog(aud)}; expected ${audience} alone.`;
 
-/**
- * Based on `jti`, or otherwise on the signed text. Ignores the signature: for ES256, two are valid for the same text.
- */
+/** Derived from `jti`, or else from the signed text. Not from the signature: with ES256, a text has two valid ones. */
 function idOf(jwt: string, { iss, jti }: JWTPayload): string {
   const unique = typeof jti === 'string' ? ['jti', jti] : ['signed', jwt.slice(0, jwt.lastIndexOf('.'))];
   return hashOf([iss, ...unique]);
@@ -117,7 +115,7 @@ interface IssuerKeysOptions {
   readonly timeoutMs?: number;
 }
 
-/** The keys of issuers, in the memory of this instance. Only for issuers in trust rules, because it sends requests to them. */
+/** The keys of issuers, kept in memory. Only for issuers in trust rules, because it sends requests to them. */
 export function createIssuerKeys({ targets, onFailure, timeoutMs = 5_000 }: IssuerKeysOptions) {
   const issuers = new Map<string, IssuerKeys>();
 
@@ -126,7 +124,7 @@ export function createIssuerKeys({ targets, onFailure, timeoutMs = 5_000 }: Issu
     return createRemoteJWKSet(discoveryUrl(issuer), {
       timeoutDuration: timeoutMs,
       cooldownDuration: 60_000,
-      // Limits how long a withdrawn key is still used, unless the issuer is down.
+      // Limits how long a withdrawn key can still be used, unless the issuer is down.
       cacheMaxAge: 10 * 60_000,
       async [customFetch](_url, { signal }) {
         try {
@@ -134,7 +132,7 @@ export function createIssuerKeys({ targets, onFailure, timeoutMs = 5_000 }: Issu
         } catch (error) {
           const reason = reasonOf(error, signal, timeoutMs);
           onFailure(issuer, reason);
-          // Running jobs must be able to renew their locks.
+          // With known keys, running jobs must still be able to renew their locks.
           if (last === undefined) throw new IssuerError(reason);
         }
         return new Response(last);
@@ -159,14 +157,14 @@ export class IssuerError extends Error {
 /** OpenID Connect Discovery 1.0, section 3. */
 const discoverySchema = z.object({ issuer: z.string(), jwks_uri: z.string() });
 
-/** RFC 7517, section 5. The content of the keys is validated by jose. */
+/** RFC 7517, section 5. jose validates the content of the keys. */
 const keySetSchema = z.object({
   keys: z.array(z.looseObject({ kty: z.string(), kid: z.string().exactOptional() })).min(1),
 });
 
 async function fetchKeys(issuer: string, check: TargetCheck, signal: AbortSignal) {
   const discovered = await getJson(discoveryUrl(issuer).href, discoverySchema, check, signal);
-  // Section 4.3: otherwise one issuer could impersonate another.
+  // Required by section 4.3: otherwise, one issuer could impersonate another.
   if (discovered.issuer !== issuer) {
     throw new IssuerError(`its discovery document names another issuer: ${quoteForLog(discovered.issuer)}`);
   }

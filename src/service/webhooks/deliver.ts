@@ -3,13 +3,13 @@ import { finished } from 'node:stream/promises';
 import { send, sendErrorText, type TargetCheck } from '../outbound/target.ts';
 import type { DeliveryRequest } from './formats.ts';
 
-/** Result of one attempt. Reasons contain only the origin of the URL, and nothing that was sent. */
+/** Result of one attempt. Reasons contain only the origin of the URL, and no part of the delivery. */
 export type DeliveryResult =
   | { readonly kind: 'delivered' }
   /** 410: the receiver wants no more deliveries from this hook. */
   | { readonly kind: 'gone'; readonly reason: string }
   | { readonly kind: 'failed'; readonly reason: string }
-  /** The caller cancelled it. It may have reached the receiver. */
+  /** Cancelled by the caller. The delivery may have reached the receiver. */
   | { readonly kind: 'cancelled' };
 
 interface DeliverOptions {
@@ -30,7 +30,7 @@ export async function deliver(request: DeliveryRequest, options: DeliverOptions)
     const limits = { check, group: request.workspace, maxResponseBytes, signal: ending };
     const sent = await send({ ...request, ...limits, method: 'POST' });
     if (!sent.ok) return { kind: 'failed', reason: sent.reason };
-    // Receivers can complete their response. Errors are ignored, because the status alone decides the result.
+    // Lets the receiver complete its response. Errors are ignored, because only the status matters.
     await finished(sent.value.resume()).catch(() => undefined);
     return resultOf(request.url, sent.value);
   } catch (error) {
@@ -48,16 +48,16 @@ function resultOf(url: string, { statusCode: status = 0 }: IncomingMessage): Del
 }
 
 /**
- * Seconds until each attempt after the previous one: the example schedule of Standard Webhooks 1.0, section
- * "Deliverability and reliability". The last attempt is made three days after the event.
+ * Seconds from each attempt to the next: the example schedule of Standard Webhooks 1.0, section "Deliverability and
+ * reliability". The last attempt is three days after the event.
  * https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md#deliverability-and-reliability
  */
 const delays = [0, 5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400];
 
-/** Adds up to a tenth, so that deliveries that failed together are not retried together, and none is retried early. */
+/** Adds up to a tenth, so that deliveries that failed together are not retried together, and no retry is early. */
 const jitter = 0.1;
 
-/** Milliseconds from the last attempt to the next one; undefined to give up the delivery. */
+/** Milliseconds from the last attempt to the next one; undefined if there are no more attempts. */
 export function nextAttemptAfter(attemptsMade: number, random: () => number = Math.random): number | undefined {
   const delay = delays[attemptsMade];
   return delay === undefined ? undefined : Math.round(1_000 * delay * (1 + jitter * random()));

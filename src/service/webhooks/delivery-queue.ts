@@ -11,7 +11,7 @@ export type DueHook = Awaited<ReturnType<typeof dueHooks>>[number];
 
 /**
  * Only reads, so it does not wait for changes. One index lookup per hook with waiting deliveries, regardless of their
- * number and of the number of hooks.
+ * number, and of the number of hooks.
  */
 export async function dueHooks({ read }: Storage) {
   const hooks = await read
@@ -30,7 +30,7 @@ export async function dueHooks({ read }: Storage) {
     .where('id', 'in', (from) => from.selectFrom('hook_backlogs').select('hook_id').where('waiting', '>', 0))
     .execute();
   return hooks.flatMap(({ id, workspace, since, failing_since }) =>
-    // `since`: when its oldest due delivery became due. `isFailing`: its last attempt has failed.
+    // `since`: when its oldest due delivery became due. `isFailing`: its last attempt failed.
     since === null ? [] : [{ id, workspace, since, isFailing: failing_since !== null }],
   );
 }
@@ -38,7 +38,7 @@ export async function dueHooks({ read }: Storage) {
 export type ClaimedDelivery = NonNullable<Awaited<ReturnType<typeof claimDelivery>>>;
 
 /**
- * Claims the delivery of a hook that was due first. Undefined if another instance was faster or the hook is inactive.
+ * Claims the delivery of a hook that was due first. Undefined if another instance was faster, or the hook is inactive.
  */
 export async function claimDelivery({ claim, dialect }: Storage, hookId: string) {
   const claimId = randomUUID();
@@ -77,7 +77,7 @@ export async function claimDelivery({ claim, dialect }: Storage, hookId: string)
     claimId,
     hook,
     event: row.event,
-    /** Number of attempts before this one. */
+    /** Number of earlier attempts. */
     attempts: row.attempts,
     /** By the clock of the database. */
     claimedAt: row.at,
@@ -90,12 +90,12 @@ export type DeliveryEnd =
   | { readonly kind: 'delivered' }
   | { readonly kind: 'retry'; readonly afterMs: number; readonly reason: string }
   | { readonly kind: 'given-up'; readonly reason: string }
-  /** The receiver wants no more deliveries: the hook becomes inactive, and its waiting deliveries are dropped. */
+  /** The receiver wants no more deliveries. The hook becomes inactive, and its waiting deliveries are dropped. */
   | { readonly kind: 'gone'; readonly reason: string };
 
 /**
- * Records the result of an attempt, and removes the delivery unless it is tried again. False, without changes, if this
- * instance no longer has the claim, or the hook was removed.
+ * Records the result of an attempt, and removes the delivery unless it will be retried. False, without any change, if
+ * this instance no longer has the claim, or the hook was removed.
  */
 export async function settleDelivery(
   db: Database,
@@ -119,18 +119,18 @@ export async function settleDelivery(
   return true;
 }
 
-/** No attempt is in progress, or its instance has crashed. */
+/** No attempt is in progress, or its instance crashed. */
 const notClaimed = sql<boolean>`(claimed_until is null or claimed_until < (select ${now}))`;
 
 /**
- * Selects due deliveries. Among the deliveries of one hook with the same key, only the first has a time, so that a
- * receiver never gets a release before its lock. The clock is in a subquery: otherwise PostgreSQL would read it for
- * every row, and could not use the index.
+ * Selects due deliveries. Among those of one hook with the same key, only the first has a time, so that a receiver
+ * never gets a release before its lock. The clock is in a subquery, or PostgreSQL would read it for every row and could
+ * not use the index.
  */
 const isDue = sql<boolean>`next_attempt_at <= (select ${now}) and ${notClaimed}`;
 
 async function noteResult(db: Database, { id, failing_since }: HookRow, end: DeliveryEnd): Promise<void> {
-  // Most deliveries change nothing.
+  // Most deliveries have nothing to change here.
   if (end.kind === 'delivered' && failing_since === null) return;
   await db
     .updateTable('hooks')
@@ -155,8 +155,8 @@ async function makeNextDue(db: Database, hookId: string, orderingKey: string): P
 }
 
 /**
- * Deactivates a hook, and drops its waiting deliveries. Has no effect if the hook was registered again after the start
- * of the attempt: the 410 is not about the new registration.
+ * Deactivates a hook, and drops its waiting deliveries. Does nothing if the hook was registered again after the attempt
+ * started, because the 410 is not about the new registration.
  */
 async function deactivateHook(db: Database, { id, updated_at }: HookRow): Promise<void> {
   const { numUpdatedRows } = await db
@@ -169,8 +169,8 @@ async function deactivateHook(db: Database, { id, updated_at }: HookRow): Promis
 }
 
 /**
- * Drops the remaining deliveries of hooks that were deactivated with a long queue, in batches: other changes would wait
- * for the removal of a full one.
+ * Drops the remaining deliveries of deactivated hooks with long queues, in batches, because other changes would have to
+ * wait while a full queue is removed.
  */
 export async function dropDeliveries({ read, commit }: Storage): Promise<void> {
   const inactive = await read
@@ -188,8 +188,8 @@ export async function dropDeliveries({ read, commit }: Storage): Promise<void> {
 const droppedAtOnce = 500;
 
 /**
- * Drops those of a key in descending order, and none after a new registration: those that remain are then still made
- * one after the other, starting with the one that is due.
+ * Drops deliveries of a key in descending order, and none after a new registration. The remaining ones are then still
+ * made in order, starting with the one that is due.
  */
 async function dropSome(db: Database, hookId: string): Promise<number> {
   const last = db

@@ -21,7 +21,7 @@ interface DeliveryWorkerOptions extends DeliveryParts, Pick<WorkerOptions<unknow
   readonly options?: DeliveryOptions;
 }
 
-/** Makes deliveries when they are due, together with all other instances. */
+/** Makes deliveries when they are due. All instances share them. */
 export function startDeliveries({ pollMs, onError, options, ...parts }: DeliveryWorkerOptions) {
   const slots = createDeliverySlots();
   const worker = startWorker({
@@ -51,10 +51,10 @@ export function startDeliveries({ pollMs, onError, options, ...parts }: Delivery
   return worker;
 }
 
-/** An attempt ends long before its claim, which is not renewed. */
+/** An attempt always ends long before its claim, which is not renewed. */
 const defaultOptions = { timeoutMs: claimMs / 2, schedule: nextAttemptAfter };
 
-/** Makes one attempt at a claimed delivery and records its result. Undefined if the attempt does not count. */
+/** Makes one attempt at a claimed delivery, and records its result. Undefined if the attempt does not count. */
 export async function runDelivery(
   { storage, targets, metrics, log }: DeliveryParts,
   delivery: ClaimedDelivery,
@@ -66,7 +66,7 @@ export async function runDelivery(
   const limits = { check: targets, timeoutMs, signal: stopping };
   const end = request === undefined ? damaged : endOf(await deliver(request, limits), delivery, schedule);
   if (end === undefined) {
-    // Attempts are counted when they end.
+    // Attempts are counted only when they end.
     await endClaim(storage, 'deliveries', delivery, { counted: 0 });
     return undefined;
   }
@@ -88,7 +88,7 @@ export async function runDelivery(
 
 const damaged: DeliveryEnd = { kind: 'given-up', reason: 'The delivery is damaged in the database.' };
 
-/** Undefined if it is damaged. The later deliveries with its key must not wait for it. */
+/** Undefined if it is damaged, so that later deliveries with the same key do not wait for it. */
 function eventIn({ event }: ClaimedDelivery): HookEventOccurrence | undefined {
   try {
     // Only recordEvents() writes the column.
@@ -99,8 +99,8 @@ function eventIn({ event }: ClaimedDelivery): HookEventOccurrence | undefined {
 }
 
 /**
- * The schedule ends long before. This limit is for deliveries that waited for others first: otherwise the queue of a
- * dead receiver would never end.
+ * For deliveries that waited for others first. The retry schedule ends long before this limit, but without it, the
+ * queue of a dead receiver would never end.
  */
 const maxAgeMs = 7 * 24 * 60 * 60 * 1_000;
 
@@ -118,15 +118,15 @@ function endOf(
   return { kind: 'retry', afterMs, reason };
 }
 
-/** Limits the parallel attempts of an instance, because each uses a connection. */
+/** Limits the parallel attempts of an instance, because each takes a connection. */
 export const maxParallelAttempts = 256;
 export const maxPerWorkspace = 32;
 export const maxPerHook = 4;
 
-/** Keeps a hook whose attempts fail at once from being tried continuously. */
+/** Prevents continuous attempts at a hook that fails immediately. */
 const pauseAfterFailureMs = 250;
 
-/** Shares the attempts of this instance between workspaces, and those of a workspace between its hooks. */
+/** Shares the attempts of this instance among workspaces, and those of a workspace among its hooks. */
 export function createDeliverySlots() {
   const running = new Set<DueHook>();
   const paused = new Set<string>();

@@ -2,12 +2,12 @@ import { z } from '@hono/zod-openapi';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import { parsedBy } from '../contract/request-fields.ts';
 
-/** Visible characters of ISO 8859-1, with spaces between them (RFC 9110, section 5.5). */
+/** Visible characters of ISO 8859-1, with spaces in between (RFC 9110, section 5.5). */
 const visible = '\\x21-\\x7e\\xa0-\\xff';
 
 const valuePattern = new RegExp(`^[${visible}](?:[ ${visible}]*[${visible}])?$`);
 
-/** Set by the delivery itself, specific to one connection (RFC 9110, section 7.6.1), or describing the body. */
+/** Headers that the delivery sets, that concern one connection (RFC 9110, section 7.6.1), or describe the body. */
 const reservedNames = new Set([
   'host',
   'connection',
@@ -33,7 +33,7 @@ const namePattern = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
 export function parseExtraHeaders(requested: Readonly<Record<string, string>>): Parsed<ExtraHeaders> {
   if (Object.keys(requested).length > maxHeaders)
-    return refused(`A hook has at most ${maxHeaders} headers of its own.`);
+    return refused(`A hook can have at most ${maxHeaders} extra headers.`);
   const headers = new Map<string, string>();
   for (const [index, [original, value]] of Object.entries(requested).entries()) {
     const name = original.toLowerCase();
@@ -44,7 +44,7 @@ export function parseExtraHeaders(requested: Readonly<Record<string, string>>): 
     }
     if (isReserved(name)) return refused(`The header ${name} is set by the delivery itself: leave it out.`);
     if (headers.has(name)) return refused(`The header ${name} is given twice: names are case-insensitive.`);
-    // The value may be a credential, and is not quoted.
+    // The value may be a credential, so it is not quoted.
     if (!valuePattern.test(value) || value.length > maxHeaderValueLength) {
       return refused(
         `The header ${name} has a value that cannot be sent. Was a secret left empty? It must be at most ${maxHeaderValueLength} characters of ISO 8859-1, and not begin or end with a space.`,

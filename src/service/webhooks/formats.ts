@@ -12,8 +12,8 @@ export interface DeliveryRequest {
 }
 
 /**
- * The request for an event, by the current registration of the hook. Headers of the hook replace those of its format
- * (`user-agent`), but never the signature.
+ * The request for an event, based on the current registration of the hook. Headers of the hook replace those of its
+ * format (`user-agent`), but never the signature.
  */
 export function deliveryRequest(hook: HookRow, occurrence: HookEventOccurrence, timestamp: Date): DeliveryRequest {
   const { headers, body } = contentOf(hook.format, occurrence);
@@ -27,7 +27,7 @@ export function deliveryRequest(hook: HookRow, occurrence: HookEventOccurrence, 
 }
 
 /**
- * URL without the query, which is a secret for many receivers, and for chats without the path, which is their secret.
+ * The URL without its query, which many receivers use as a secret. For chats, also without the path, which is theirs.
  */
 export function redactedUrl(hook: Pick<HookRow, 'url' | 'format'>): string {
   const { origin, pathname, search } = new URL(hook.url);
@@ -75,7 +75,7 @@ const json = (body: unknown, headers: Readonly<Record<string, string>> = {}): Co
 });
 
 /**
- * Formats for people. Receivers display a text, ignore the signature, and authenticate the sender by a secret in the
+ * Formats for people. Receivers display the text, ignore the signature, and authenticate the sender by a secret in the
  * URL.
  */
 export const chatFormats = ['slack', 'discord', 'teams'] as const satisfies readonly HookFormat[];
@@ -84,7 +84,7 @@ export type ChatFormat = (typeof chatFormats)[number];
 
 const isChatFormat = (format: HookFormat): format is ChatFormat => chatFormats.some((each) => each === format);
 
-/** Message for a receiver. Escaped, so that a path or a note cannot mention anyone or contain formatting. */
+/** Message for a chat. Escaped, so that a path or a note can neither mention anyone nor contain formatting. */
 function chatMessage(format: ChatFormat, occurrence: HookEventOccurrence): unknown {
   const { lines, link } = messageOf(occurrence);
   const all = link === null ? lines : [...lines, link];
@@ -100,7 +100,7 @@ function chatMessage(format: ChatFormat, occurrence: HookEventOccurrence): unkno
       };
     }
     case 'teams':
-      // A RichTextBlock displays plain text, a TextBlock would render Markdown:
+      // A RichTextBlock displays plain text. A TextBlock would render Markdown. See
       // https://adaptivecards.io/explorer/RichTextBlock.html
       return {
         type: 'message',
@@ -121,7 +121,7 @@ function chatMessage(format: ChatFormat, occurrence: HookEventOccurrence): unkno
 
 const maxLinkLength = 500;
 
-/** The sentence and the file that it is about, and the URL of the run that acquired the lock. */
+/** The sentence, the file that it is about, and the URL of the run that acquired the lock. */
 function messageOf(occurrence: HookEventOccurrence) {
   const sentence = shortened(sentenceOf(occurrence));
   if (!('lock' in occurrence.data)) return { lines: [sentence], link: null };
@@ -130,7 +130,7 @@ function messageOf(occurrence: HookEventOccurrence) {
   return { lines: [sentence, shortened(`${occurrence.workspace}: ${path}`)], link };
 }
 
-/** A Discord message has at most 2,000 characters, and escaping can double the length. */
+/** A Discord message has at most 2,000 characters, and escaping can double its length. */
 const maxLength = 360;
 
 const shortened = (text: string): string =>
@@ -162,7 +162,7 @@ function sentenceOf({ type, workspace, data }: HookEventOccurrence): string {
 const noteOf = ({ owner, note }: Pick<Lock, 'owner' | 'note'>): string =>
   note === null ? '' : ` ${owner} says: ${note}`;
 
-/** "2026-01-02 03:04 UTC", with date and zone: readers may be in any time zone, and may read it later. */
+/** "2026-01-02 03:04 UTC". Includes date and zone, because readers may be in any time zone, and may read it later. */
 const minute = (time: Timestamp): string => `${time.slice(0, 10)} ${time.slice(11, 16)} UTC`;
 
 function releaseText(lock: Lock, { released_by: by, forced }: ReleaseDetails): string {
@@ -173,7 +173,7 @@ function releaseText(lock: Lock, { released_by: by, forced }: ReleaseDetails): s
 const fileName = ({ path }: Lock): string => path.slice(path.lastIndexOf('/') + 1);
 
 /**
- * "Escaping text": all mentions and links need these characters.
+ * "Escaping text": these characters are part of every mention and link.
  * https://docs.slack.dev/messaging/formatting-message-text
  */
 const escapedForSlack = (text: string): string =>

@@ -23,7 +23,7 @@ export interface HookRegistration {
   readonly actor: Actor;
 }
 
-/** A workspace has one hook per URL: registering it again replaces the registration, and reactivates a hook whose receiver has answered 410. */
+/** A workspace has one hook per URL. Registering it again replaces the registration, and ends the effect of a 410. */
 export async function registerHook(db: Database, registration: HookRegistration) {
   const { workspace, url, secret, actor } = registration;
   const settings = settingsOf(registration);
@@ -40,7 +40,7 @@ export async function registerHook(db: Database, registration: HookRegistration)
     const { events, branches, format, headers, active } = replaced;
     const isSame = JSON.stringify({ events, branches, format, headers }) === JSON.stringify(settings);
     const newSecret = hook.secret !== replaced.secret;
-    // The audit has no maximum, and a job may register its hook in each run.
+    // Audited only if something changed: the audit log has no limit, and a job may register its hook in each run.
     if (!isSame || newSecret || active !== 1) {
       await recordHookAudit(db, actor, 'hook.replaced', hook, { ...registrationDetail(hook), new_secret: newSecret });
     }
@@ -84,7 +84,7 @@ export async function removeHook(
   return true;
 }
 
-/** Records only the origin of the URL, because its path or query may be a credential; no secret, nor a header's value. */
+/** Records only the origin of the URL, because the rest may be a credential, and no secret or header value. */
 const recordHookAudit = (
   db: Database,
   actor: Actor,
@@ -110,7 +110,7 @@ function registrationDetail(row: HookRow): Readonly<Record<string, unknown>> {
   return { events, branches, format, header_names };
 }
 
-/** Public fields of a hook: neither its secret nor the values of its headers. */
+/** Public fields of a hook, without its secret and the values of its headers. */
 const toHook = (row: HookRow): Hook => ({
   id: row.id,
   url: row.url,
@@ -139,7 +139,7 @@ export async function listHooks(db: Database, workspace: string) {
     .execute();
   return rows.map((row) => ({
     ...toHook(row),
-    /** Every attempt since then has failed; null if the last one succeeded. */
+    /** Every attempt since then has failed. Null if the last one succeeded. */
     failing_since: asTimestampOrNull(row.failing_since),
     last_error: row.last_error,
     pending_deliveries: row.waiting ?? 0,

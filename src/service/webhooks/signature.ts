@@ -3,7 +3,7 @@ import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 
 declare const brand: unique symbol;
 
-/** Secret that signs the deliveries of one hook, in the format of Standard Webhooks 1.0: `whsec_` and base64. */
+/** Secret that signs the deliveries of a hook, in the format of Standard Webhooks 1.0: `whsec_` and base64. */
 export type WebhookSecret = string & { readonly [brand]: 'WebhookSecret' };
 
 const prefix = 'whsec_';
@@ -45,8 +45,8 @@ const maxGroups = (maxBytes - 1) / 3;
 const sextet = '[A-Za-z0-9+/]';
 
 /**
- * Accepts only canonical base64, which all decoders decode in the same way: the bits after the last byte are zero (RFC
- * 4648 section 3.5). After the maximum number of groups there is room for one more byte, not for two.
+ * Accepts only canonical base64, which all decoders decode the same way: the bits after the last byte are zero (RFC
+ * 4648 section 3.5). After the maximum number of groups, there is room for one more byte, but not for two.
  */
 export const secretPattern = new RegExp(
   `^${prefix}(?:(?:${sextet}{4}){${minGroups},${maxGroups}}(?:${sextet}[AQgw]==)?|` +

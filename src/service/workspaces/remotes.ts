@@ -11,12 +11,12 @@ import type { Storage } from '../storage/storage.ts';
 import { timeOf } from '../storage/timestamp.ts';
 import { noteDefaultBranch, type StoredWorkspace } from './workspaces.ts';
 
-/** One workspace gets few of the processes: some remotes that do not respond cannot use them all. */
+/** A workspace gets only a few of the processes, so that some silent remotes cannot use all of them. */
 const processes = {
   max: 8,
   maxPerKey: 2,
   timeout: {
-    // Earlier than callers give up, which take a remote without a response for a silent one.
+    // Shorter than the patience of callers, which would take a remote that was not asked for a silent one.
     ms: 3_000,
     error: () => new GitError('busy', 'Too many remotes are being queried. Try again in a few seconds.'),
   },
@@ -34,12 +34,12 @@ const listTimeoutMs = 10_000;
 export interface RemoteListing extends RemoteBranches {
   /**
    * Milliseconds, by the clock of the database: the time of the request, after any wait for a free process. The listing
-   * is not older than this.
+   * is at least as new.
    */
   readonly askedAt: number;
 }
 
-/** Last known state of a remote on this instance: its last response, and the failure of a later request. */
+/** Last known state of a remote on this instance: its last response, and the failure of any later request. */
 export interface KnownRemote {
   readonly listing: RemoteListing | undefined;
   readonly failure: GitError | undefined;
@@ -59,18 +59,18 @@ interface RemotesParts {
   readonly stopping: AbortSignal;
 }
 
-/** A key with the remote, which may change while it is being asked. */
+/** A key that includes the remote, which may change while it is being queried. */
 export const remoteKey = ({ id, remote }: StoredWorkspace, ...more: readonly unknown[]): string =>
   JSON.stringify([id, remote, ...more]);
 
-/** Beyond this number, the remotes that were asked longest ago are dropped. */
+/** With more remotes than this, those that were queried longest ago are dropped. */
 const maxRemembered = 1_000;
 
 const nothing: KnownRemote = { listing: undefined, failure: undefined, startedAt: Number.NEGATIVE_INFINITY };
 
 /**
- * Asks remotes, and remembers their last answers. Not shared between instances: they can ask again at any time. Every
- * failure of a remote is a GitError.
+ * Queries remotes, and remembers their last responses. Instances do not share them: each can query again at any time.
+ * Every failure of a remote is a GitError.
  */
 export function createRemotes({ storage, git, allowFileRemotes, stopping }: RemotesParts) {
   const limitProcesses = limitParallel(processes);
@@ -85,8 +85,8 @@ export function createRemotes({ storage, git, allowFileRemotes, stopping }: Remo
   }
 
   /**
-   * Requests may overlap: an older one that ends later is not remembered. Their order is by the clock of this process,
-   * because that of the database may step back.
+   * Requests may overlap. The result of an older one that ends later is dropped. Their order is by the clock of this
+   * process, because the clock of the database may be set back.
    */
   function store({ id, remote }: StoredWorkspace, asked: AskedRemote): AskedRemote {
     if ((memory.get(id)?.known.startedAt ?? 0) <= asked.startedAt)
@@ -111,16 +111,16 @@ export function createRemotes({ storage, git, allowFileRemotes, stopping }: Remo
     } catch (failure) {
       if (!(failure instanceof GitError)) throw failure;
       const asked = { listing: known(workspace).listing, failure, startedAt };
-      // A remote that was not asked, because too many others were being asked, has not failed.
+      // A remote that was not queried, because too many others were, has not failed.
       return failure.kind === 'busy' ? asked : store(workspace, asked);
     }
   }
 
-  /** Asks the remote now. Callers share only a request that has not started, so each result is newer than its call. */
+  /** Queries the remote now. Callers share only a request that has not started: the result is newer than a call. */
   const askAgain = (workspace: StoredWorkspace) =>
     onceStarted(remoteKey(workspace), (onStart) => askNow(workspace, onStart));
 
-  /** Asks the remote now. Callers share a request that is already running. */
+  /** Queries the remote now. Callers share a request that is already running. */
   const ask = (workspace: StoredWorkspace) => onceRunning(remoteKey(workspace), () => askAgain(workspace));
 
   const estimate = (workspace: StoredWorkspace, branch: BranchName, limits: Limits): Promise<number> =>

@@ -8,9 +8,9 @@ import { closeWorkspace } from './workspaces.ts';
 const atOnce = 500;
 
 /**
- * Removes a workspace with all its data. Its history may have millions of rows, and removing them in one transaction
- * would block every other change: the workspace is closed, its rows are removed in batches, and then itself. If that is
- * interrupted, a repeated call continues.
+ * Removes a workspace with all its data. The history may have millions of rows, and removing them in one transaction
+ * would block every other change. So the workspace is closed, its rows are removed in batches, and then the workspace
+ * itself. After an interruption, the next call continues.
  */
 export async function removeWorkspaceInBatches(storage: Storage, actor: Actor, workspace: string) {
   const { read, commit } = storage;
@@ -29,7 +29,7 @@ export async function removeWorkspaceInBatches(storage: Storage, actor: Actor, w
     await removeInBatches(storage, { table, time, workspace, atOnce }, where);
   }
   await commit({ workspace }, async (db) => {
-    // What requests that had begun have added. A stored response would be wrong for a later workspace with this id.
+    // Removes what requests in progress have added. A later workspace with this id must not get a stored response.
     await db.deleteFrom('locks').where('workspace_id', '=', workspace).execute();
     await db.deleteFrom('remembered_answers').where('workspace_id', '=', workspace).execute();
     await db.deleteFrom('workspaces').where('id', '=', workspace).execute();

@@ -6,9 +6,9 @@ import { maxRemoteLength, redactRemote } from '../git/remote.ts';
 import type { StoredWorkspace, WorkspaceSettings } from './workspaces.ts';
 
 /**
- * URL of the LFS objects of a workspace, without credentials: set by the operator, or derived from the URL of the
- * repository as Git LFS clients do (https://github.com/git-lfs/git-lfs/blob/main/docs/api/server-discovery.md).
- * Undefined if the URL of the remote is not http(s).
+ * URL of the LFS objects of a workspace, without credentials. Set by the operator, or derived from the URL of the
+ * repository like Git LFS clients do (https://github.com/git-lfs/git-lfs/blob/main/docs/api/server-discovery.md).
+ * Undefined if the remote does not use http(s).
  */
 export function lfsEndpoint({
   remote,
@@ -20,7 +20,7 @@ export function lfsEndpoint({
   return address.endsWith('.git') ? `${address}/info/lfs` : `${address}.git/info/lfs`;
 }
 
-/** URL set by the operator. Clients are redirected there, so it must not contain secrets. */
+/** URL set by the operator. Clients are redirected to it, so it must not contain secrets. */
 export function parseLfsUrl(text: string): Parsed<string> {
   if (text.length > maxRemoteLength) return refused(`It must not be longer than ${maxRemoteLength} characters.`);
   if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return refused('It must be like https://host/path.');
@@ -39,7 +39,7 @@ const withoutEnd = (address: string): string => address.replace(/(?<!\/)\/+$/, '
 const modeSetting = <const Mode extends string>(modes: readonly Mode[], otherwise: NoInfer<Mode>) => ({
   default: otherwise,
   parse: oneOf(modes),
-  /** An unknown mode, which a later version of the service has stored, counts as unset. */
+  /** An unknown mode, stored by a later version of the service, counts as unset. */
   of: (stored: string | null): Mode => modes.find((mode) => mode === stored) ?? otherwise,
 });
 
@@ -50,7 +50,7 @@ export const latestMode = modeSetting(latestModes, 'off');
 
 export const defaultLfsLockTtl = '7d';
 
-/** Ttl of locks taken with Git LFS, whose requests contain no ttl. */
+/** Ttl of locks acquired with Git LFS, whose requests have no ttl. */
 export function lfsLockTtl({ desk_ttl }: Pick<WorkspaceSettings, 'desk_ttl'>): Ttl {
   for (const text of [desk_ttl, defaultLfsLockTtl]) {
     const ttl = parseTtl(text ?? '');
@@ -61,7 +61,7 @@ export function lfsLockTtl({ desk_ttl }: Pick<WorkspaceSettings, 'desk_ttl'>): T
 
 const maxPatterns = 20;
 
-/** Names of branches, separated by commas, in which one `*` between slashes stands for any characters except `/`. */
+/** Names of branches, separated by commas. One `*` between slashes stands for any characters except `/`. */
 export function parseBranchPatterns(text: string): Parsed<readonly string[]> {
   const patterns = [...new Set(text.split(',').map((pattern) => pattern.trim()))];
   if (patterns.length > maxPatterns) return refused(`It must not have more than ${maxPatterns} names.`);
@@ -93,7 +93,7 @@ function matcher(pattern: string): (branch: string) => boolean {
   return (branch) => matching.test(branch);
 }
 
-/** A result without a comparison: refuses the lock if the workspace refuses outdated files. */
+/** A result without a comparison. It refuses the lock if the workspace refuses outdated files. */
 export const uncompared = (latest: LatestMode, gap: ComparisonGap): Compared => ({
   latest,
   outdated: [],

@@ -8,7 +8,7 @@ export interface SyncedBranch {
   readonly head: string;
   /** Milliseconds, by the clock of the database. */
   readonly syncedAt: number;
-  /** An estimate for its next sync: what the last sync with new objects received. */
+  /** The number of objects in the last sync that received any: the estimate for the next one. */
   readonly receivedObjects: number;
 }
 
@@ -25,11 +25,11 @@ export async function syncedBranches({ read }: Pick<Storage, 'read'>, workspace:
     .where('workspace_id', '=', workspace)
     .orderBy('name')
     .execute();
-  // Only a sync writes a name, after it has parsed it.
+  // Only syncs write names, which they have parsed.
   return new Map(rows.map(({ name, ...row }) => [name as BranchName, row]));
 }
 
-/** Stops serving these branches, unless one was synced again. */
+/** Stops serving these branches, except for any that was synced again. */
 export async function removeBranches(
   { commit }: Pick<Storage, 'commit'>,
   workspace: string,
@@ -46,10 +46,10 @@ export async function removeBranches(
   });
 }
 
-/** Maximum duration of a job, which may continue to clone a former head. */
+/** Maximum duration of a job, which may still clone a former head. */
 const formerForMs = 24 * 60 * 60 * 1_000;
 
-/** The heads of syncs within this time, and those that the first of them has replaced on each branch. */
+/** The heads of all syncs within this time, and the heads that the earliest of them replaced on each branch. */
 export async function formerHeads({ read }: Pick<Storage, 'read'>, workspace: string): Promise<string[]> {
   const succeeded = read.selectFrom('syncs').where('workspace_id', '=', workspace).where('status', '=', 'succeeded');
   const replaced = succeeded

@@ -2,13 +2,13 @@ import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 
 export const maxWorkspaceIdLength = 64;
 
-/** The ends are more restricted than the characters in between. */
+/** The first and last characters are more restricted than those in between. */
 export const workspaceIdPattern = new RegExp(`^[a-z0-9](?:[a-z0-9._-]{0,${maxWorkspaceIdLength - 2}}[a-z0-9])?$`);
 
 /** An id is a segment of URLs and the name of a folder, even on file systems that ignore case. */
 export const parseWorkspaceId = parserOfId('workspace id');
 
-/** A segment of URLs as well. */
+/** Also a segment of URLs. */
 export const parsePoolName = parserOfId('pool name');
 
 function parserOfId(kind: string): (text: string) => Parsed<string> {

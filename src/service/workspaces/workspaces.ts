@@ -10,7 +10,7 @@ import { removedRemote, type Tables } from '../storage/tables.ts';
 import { asTimestamp, now } from '../storage/timestamp.ts';
 import { newWebhookSecret, type WebhookSecret } from '../webhooks/signature.ts';
 
-/** With those that are being removed, which requests no longer find. */
+/** Includes workspaces that are being removed, which requests no longer find. */
 export async function allWorkspaces(db: Database): Promise<readonly (Workspace & { readonly isClosed: boolean })[]> {
   const rows = await db.selectFrom('workspaces').selectAll().orderBy('id').execute();
   return rows.map((row) => ({ ...toWorkspace(row), isClosed: row.remote === removedRemote }));
@@ -22,7 +22,7 @@ export async function listWorkspaces(db: Database): Promise<readonly Workspace[]
 
 type Row = Readonly<Selectable<Tables['workspaces']>>;
 
-/** `remote` includes the credentials: not for display. */
+/** `remote` includes the credentials, so it must not be displayed. */
 export type StoredWorkspace = Pick<Row, 'id' | 'remote'>;
 
 export type WorkspaceSettings = Pick<Row, (typeof settingNames)[number]>;
@@ -96,8 +96,8 @@ export async function noteDefaultBranch(
 }
 
 /**
- * Begins to remove a workspace without active locks: the holder of a lock relies on it. Also succeeds if the removal has
- * begun before.
+ * Starts to remove a workspace, unless it has active locks, because their holders rely on them. Also succeeds if the
+ * removal was already started.
  */
 export async function closeWorkspace(db: Database, actor: Actor, id: string) {
   const ofWorkspace = db.selectFrom('workspaces').select(['id', 'remote']).where('id', '=', id);
@@ -130,7 +130,7 @@ export async function countActiveLocks(db: Database, workspace?: string): Promis
 
 const detailOf = ({ id, remote }: StoredWorkspace) => ({ workspace: id, remote: redactRemote(remote) });
 
-/** The workspace, with the secret that signs its push events. Undefined if it does not exist or has no secret. */
+/** The workspace and the secret that signs its push events. Undefined if it does not exist or has no secret. */
 export async function findPushTarget(db: Database, id: string) {
   const row = await db
     .selectFrom('workspaces')
@@ -143,7 +143,7 @@ export async function findPushTarget(db: Database, id: string) {
   return row && { workspace: row, secret: row.push_secret as WebhookSecret };
 }
 
-/** The secret of an existing workspace: a new one at first use, and with `rotate`. */
+/** The secret of an existing workspace. Created at first use, and replaced with `rotate`. */
 export async function pushSecret(db: Database, actor: Actor, id: string, rotate: boolean) {
   const target = await findPushTarget(db, id);
   if (target !== undefined && !rotate) return target.secret;

@@ -103,7 +103,7 @@ describe('a bad request body', () => {
     test('name only the limit if a field has too many entries', async () => {
       const headers = Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [`x-${index}`, `${index}`]));
       const { errors } = (await postJson('hooks', { ...hook, headers })).body;
-      expect(errors).toEqual([{ pointer: '#/headers', detail: 'A hook has at most 20 headers of its own.' }]);
+      expect(errors).toEqual([{ pointer: '#/headers', detail: 'A hook can have at most 20 extra headers.' }]);
     });
   });
 
