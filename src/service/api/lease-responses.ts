@@ -58,7 +58,7 @@ export async function leaseResponse(
   { row, locks, lost }: KnownLease,
   compared: Pick<Lease, 'outdated' | 'as_of'> = {},
 ): Promise<ApiResponse> {
-  const [pool] = row.pool === null ? [] : await findPools(read, { workspace: row.workspace_id, name: row.pool });
+  const [pool] = row.pool === null ? [] : await findPools(read, row.workspace_id, row.pool);
   const items = new Map(pool?.items.map((item) => [item.path, item]));
   const held = (lock: LockRow): Lease['locks'][number] => {
     const { properties, secret } = items.get(lock.path) ?? { properties: {}, secret: [] };

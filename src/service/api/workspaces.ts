@@ -4,7 +4,7 @@ import { bearerOf } from '../access/caller.ts';
 import { jsonApiResponse, unavailable } from '../contract/response.ts';
 import { branchSchema, type Pool, poolSchema, workspaceSchema } from '../contract/schemas.ts';
 import type { Environment } from '../http/context.ts';
-import { findPools, poolWithName, type StoredPool, seatsOf } from '../pools/pools.ts';
+import { findPools, poolWithName, seatsOf } from '../pools/pools.ts';
 import { asTimestampOrNull } from '../storage/timestamp.ts';
 import { maySee } from '../tokens/tokens.ts';
 import { syncedBranches } from '../workspaces/synced-branches.ts';
@@ -31,10 +31,10 @@ const poolParameter = workspaceParameter.extend({
 export function addWorkspaceRoutes(api: Api, parts: ApiParts): void {
   const { storage, remotes } = parts;
 
-  const visiblePools = async (c: Context<Environment>, pools: readonly StoredPool[]): Promise<readonly Pool[]> => {
-    const seats = await seatsOf(storage.read, pools, bearerOf(c));
+  async function visiblePools(c: Context<Environment>, workspace: string, pools: readonly Pool[]) {
+    const seats = await seatsOf(storage.read, workspace, pools, bearerOf(c));
     return seats.map(({ pool: { name }, seats }) => ({ name, items: seats.map(({ item }) => item) }));
-  };
+  }
 
   addOperation(api, parts, {
     operationId: 'listWorkspaces',
@@ -79,9 +79,8 @@ export function addWorkspaceRoutes(api: Api, parts: ApiParts): void {
     path: '/v1/workspaces/{id}/pools',
     access: 'locks:read',
     responses: { 200: jsonResponse('All of them.', z.object({ pools: z.array(poolSchema) })) },
-    async handle({ c, workspace }) {
-      const pools = await findPools(storage.read, { workspace: workspace.id });
-      return jsonApiResponse(200, { pools: await visiblePools(c, pools) });
+    async handle({ c, workspace: { id } }) {
+      return jsonApiResponse(200, { pools: await visiblePools(c, id, await findPools(storage.read, id)) });
     },
   });
 
@@ -93,9 +92,9 @@ export function addWorkspaceRoutes(api: Api, parts: ApiParts): void {
     access: 'locks:read',
     params: poolParameter,
     responses: { 200: jsonResponse('The pool.', poolSchema) },
-    async handle({ c, workspace }) {
-      const pool = await poolWithName(storage.read, workspace.id, c.req.param('name') ?? '');
-      const [visible] = await visiblePools(c, [pool]);
+    async handle({ c, workspace: { id } }) {
+      const pool = await poolWithName(storage.read, id, c.req.param('name') ?? '');
+      const [visible] = await visiblePools(c, id, [pool]);
       return jsonApiResponse(200, visible);
     },
   });

@@ -1,13 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { type CommandContext, CommandError } from '../../command/command.ts';
-import { type Flags, optional, required } from '../../command/flags.ts';
+import { type Flags, required } from '../../command/flags.ts';
 import { quoted, textTable } from '../../command/print.ts';
 import { pluralize } from '../../interface/format.ts';
 import { textOf } from '../../interface/parsed.ts';
 import { withoutSecrets } from '../../interface/resources.ts';
 import { parsePoolItems } from '../pools/pool-item.ts';
 import { findPools, noSuchPool, removePool, storePool } from '../pools/pools.ts';
-import { parsePoolName, parseWorkspaceId } from '../workspaces/workspace-id.ts';
+import { parsePoolName } from '../workspaces/workspace-id.ts';
 import { withFileErrors } from './open-storage.ts';
 import { defineStorageCommand, type OperatorStorage, workspaceArgument } from './storage-command.ts';
 
@@ -62,23 +62,23 @@ async function storeItems(
 
 const poolList = defineStorageCommand({
   name: 'pool list',
-  summary: 'list pools and their items, without the values of secret properties',
-  arguments: { workspace: optional('WORKSPACE', 'only the pools of this workspace', parseWorkspaceId, 'default all') },
+  summary: 'list the pools of a workspace and their items, without the values of secret properties',
+  arguments: { workspace: workspaceArgument },
   example: 'game',
   async run({ arguments: { workspace } }, storage) {
-    const found = await findPools(storage.read, { workspace });
-    const pools = found.map((pool) => ({ ...pool, items: pool.items.map(withoutSecrets) }));
+    const found = await findPools(storage.read, workspace);
+    const pools = found.map(({ name, items }) => ({ workspace, name, items: items.map(withoutSecrets) }));
     return {
       document: { pools },
       lines: textTable(
-        pools.flatMap(({ workspace, name: pool, items }) =>
+        pools.flatMap(({ name: pool, items }) =>
           items.map(({ path, properties, secret }) => {
             const hidden = Object.fromEntries(secret.map((name) => [name, '***']));
-            return { workspace, pool, path, properties: { ...properties, ...hidden } };
+            return { pool, path, properties: { ...properties, ...hidden } };
           }),
         ),
-        ['workspace', 'pool', 'path', 'properties'],
-        'There are no pools yet. Add one with: workspace-service pool add WORKSPACE NAME FILE',
+        ['pool', 'path', 'properties'],
+        `The workspace "${workspace}" has no pools yet. Add one with: workspace-service pool add ${workspace} NAME FILE`,
       ),
     };
   },

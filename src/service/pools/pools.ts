@@ -11,41 +11,30 @@ import type { Bearer } from '../tokens/tokens.ts';
 import { parsePoolName } from '../workspaces/workspace-id.ts';
 import type { NewPoolItem } from './pool-item.ts';
 
-/** Includes the values of secret properties: see seatsOf(). */
-export interface StoredPool extends Pool {
-  readonly workspace: string;
-}
-
-/** Pools by workspace and name. */
-export async function findPools(
-  db: Database,
-  { workspace, name }: { readonly workspace?: string | undefined; readonly name?: string },
-): Promise<readonly StoredPool[]> {
+/** All pools of a workspace, or the one with this name. Includes the values of secret properties: see seatsOf(). */
+export async function findPools(db: Database, workspace: string, name?: string): Promise<readonly Pool[]> {
   const rows = await db
     .selectFrom('pools')
-    .selectAll()
-    .$if(workspace !== undefined, (pools) => pools.where('workspace_id', '=', workspace ?? ''))
+    .select(['name', 'items'])
+    .where('workspace_id', '=', workspace)
     .$if(name !== undefined, (pools) => pools.where('name', '=', name ?? ''))
-    .orderBy('workspace_id')
     .orderBy('name')
     .execute();
   // Only storePool() writes the items.
-  return rows.map(({ workspace_id, name, items }) => ({
-    workspace: workspace_id,
-    name,
-    items: JSON.parse(items) as PoolItem[],
-  }));
+  return rows.map(({ name, items }) => ({ name, items: JSON.parse(items) as PoolItem[] }));
 }
 
 /** Throws if there is no such pool. */
-export async function poolWithName(db: Database, workspace: string, name: string): Promise<StoredPool> {
+export async function poolWithName(db: Database, workspace: string, name: string): Promise<Pool> {
   // Invalid names are not passed to the database, which may reject some characters.
-  const [pool] = parsePoolName(name).ok ? await findPools(db, { workspace, name }) : [];
+  const [pool] = parsePoolName(name).ok ? await findPools(db, workspace, name) : [];
   if (pool === undefined) throw new Refusal('not-found', await noSuchPool(db, workspace, name));
   return pool;
 }
 
-interface NewPool extends StoredPool {
+interface NewPool {
+  readonly workspace: string;
+  readonly name: string;
   readonly items: readonly NewPoolItem[];
 }
 
@@ -114,8 +103,8 @@ async function poolNames(db: Database, workspace: string): Promise<readonly stri
 export type Seat = Awaited<ReturnType<typeof seatsOf>>[number]['seats'][number];
 
 /** The items of each pool with their locks. Values of secret properties are included only for the caller's locks. */
-export async function seatsOf(read: Database, pools: readonly StoredPool[], bearer: Bearer) {
-  const paths = pools.flatMap(({ workspace, items }) => items.map(({ path }) => ({ workspace, path })));
+export async function seatsOf(read: Database, workspace: string, pools: readonly Pool[], bearer: Bearer) {
+  const paths = pools.flatMap(({ items }) => items.map(({ path }) => ({ workspace, path })));
   const found = (await findManyLocks(read, paths)).values();
   return pools.map((pool) => ({
     pool,

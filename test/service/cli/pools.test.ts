@@ -46,13 +46,13 @@ test('pools are added, changed, listed and removed, and the running service sees
   ];
   expect(changed).toEqual({ workspace: 'sample', name: 'unity-pro', items: left });
   expect((await readPool('unity-pro')).items).toEqual(left);
-  expect(await json('pool', 'list')).toEqual({ pools: [changed] });
+  expect(await json('pool', 'list', 'sample')).toEqual({ pools: [changed] });
   const listed = await run('pool', 'list', 'sample');
   expect(listed.stdout.split('\n')).toEqual([
-    'WORKSPACE  POOL       PATH     PROPERTIES',
-    'sample     unity-pro  seats/1  host=b1',
-    'sample     unity-pro  seats/2  serial=***',
-    'sample     unity-pro  seats/4  -',
+    'POOL       PATH     PROPERTIES',
+    'unity-pro  seats/1  host=b1',
+    'unity-pro  seats/2  serial=***',
+    'unity-pro  seats/4  -',
     '',
   ]);
   expect(await json('pool', 'remove', 'sample', 'unity-pro')).toEqual({ removed: 'unity-pro' });

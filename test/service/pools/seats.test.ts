@@ -18,12 +18,12 @@ test('many large pools are read in slices, so that other requests do not wait', 
   });
   const storage = { ...shared, read };
   const pools = ['a', 'b', 'c'].map((name) => ({
-    ...{ workspace: 'game', name },
+    name,
     items: Array.from({ length: 800 }, (_, n) => ({ path: `${name}/${n}`, properties: {}, secret: [] })),
   }));
   const paths = pools.flatMap(({ items }) => items.map(({ path }) => path));
   await storeLocks(shared, ...paths.map((path) => ({ workspace_id: 'game', path })));
-  const seats = (await seatsOf(storage.read, pools, bearerOf('ada'))).flatMap((each) => each.seats);
+  const seats = (await seatsOf(storage.read, 'game', pools, bearerOf('ada'))).flatMap((each) => each.seats);
   expect(seats.map(({ item, lock }) => [item.path, lock?.path])).toEqual(paths.map((path) => [path, path]));
   expect(most).toBe(1_000);
 });
