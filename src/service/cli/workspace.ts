@@ -14,7 +14,6 @@ import { parseWorkspaceId } from '../workspaces/workspace-id.ts';
 import {
   addWorkspace,
   allWorkspaces,
-  findWorkspace,
   listWorkspaces,
   updateWorkspace,
   type WorkspaceSettings,
@@ -116,19 +115,12 @@ const workspaceUpdate = defineStorageCommand({
       : [],
   async run({ flags, arguments: { workspace: id }, environment }, storage) {
     const checked = await checkRemote(flags, environment);
-    const settings = { id, ...(flags.remote && { remote: flags.remote.text }), ...settingsOf(flags) };
-    await storage.change((...by) => updateWorkspace(...by, settings));
-    const workspace = await findWorkspace(storage.read, id);
-    // Another process may have removed it since the check.
-    if (workspace === undefined) throw new CommandError(`The workspace "${id}" was removed meanwhile.`);
+    const settings = settingsOf(flags);
+    const changed = { id, ...(flags.remote && { remote: flags.remote.text }), ...settings };
+    const exists = await storage.change((...by) => updateWorkspace(...by, changed));
+    if (!exists) throw new CommandError(`The workspace "${id}" was removed meanwhile.`);
     // The remote may contain credentials.
-    const { id: _, remote: __, default_branch: ___, created_at: ____, ...changed } = workspace;
-    const table = textTable(
-      Object.entries(changed).map(([setting, value]) => ({ setting, value: value ?? 'default' })),
-      ['setting', 'value'],
-      '',
-    );
-    return { document: { workspace: id, ...changed }, lines: [`Changed the workspace "${id}".${checked}`, ...table] };
+    return { document: { workspace: id, ...settings }, lines: [`Changed the workspace "${id}".${checked}`] };
   },
 });
 

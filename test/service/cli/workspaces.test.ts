@@ -84,28 +84,12 @@ describe('workspace update', () => {
     const args = ['--remote', 'ssh://git@git.example.com/game.git', '--no-check', '--desk-ttl', '24h'];
     await run('workspace', 'add', 'desks', ...args);
     expect(await rowOf('desks')).toMatchObject({ desk_ttl: '1d', lfs_url: null });
-    expect(await json('workspace', 'update', 'desks', '--desk-ttl', '14d')).toEqual({
-      ...{ workspace: 'desks', desk_ttl: '14d', lfs_url: null, lfs_mode: null },
-      ...{ latest: null, latest_branches: null },
-    });
-    const { code, stdout } = await run('workspace', 'update', 'desks', '--lfs-url', `${store}/`);
-    expect({ code, lines: stdout.split('\n') }).toEqual({
-      code: 0,
-      lines: [
-        'Changed the workspace "desks".',
-        'SETTING          VALUE',
-        'desk_ttl         14d',
-        `lfs_url          ${store}`,
-        'lfs_mode         default',
-        'latest           default',
-        'latest_branches  default',
-        '',
-      ],
-    });
-    expect(await json('workspace', 'update', 'desks', '--lfs', 'none')).toMatchObject({
-      lfs_url: store,
-      lfs_mode: 'none',
-    });
+    const deskTtl = await json('workspace', 'update', 'desks', '--desk-ttl', '14d');
+    expect(deskTtl).toEqual({ workspace: 'desks', desk_ttl: '14d' });
+    const lfsUrl = await run('workspace', 'update', 'desks', '--lfs-url', `${store}/`);
+    expect(lfsUrl).toEqual({ code: 0, stdout: 'Changed the workspace "desks".\n', stderr: '' });
+    const lfs = await json('workspace', 'update', 'desks', '--lfs', 'none');
+    expect(lfs).toEqual({ workspace: 'desks', lfs_mode: 'none' });
     expect(await rowOf('desks')).toMatchObject({ desk_ttl: '14d', lfs_url: store, lfs_mode: 'none' });
     const entries = await audited('workspace.updated');
     expect(entries).toMatchObject([
@@ -120,11 +104,10 @@ describe('workspace update', () => {
   test('sets the branches that locks are compared with, and what happens to a lock on an outdated file', async () => {
     const args = ['--remote', 'https://git.example.com/game.git', '--no-check'];
     await run('workspace', 'add', 'compared', ...args, '--latest', 'warn');
-    const before = { latest: 'warn', latest_branches: null };
-    expect(await json('workspace', 'update', 'compared', '--desk-ttl', '8h')).toMatchObject(before);
+    await run('workspace', 'update', 'compared', '--desk-ttl', '8h');
+    expect(await rowOf('compared')).toMatchObject({ latest: 'warn', latest_branches: null });
     const flags = ['--latest', 'refuse', '--latest-branches', 'main, release/*'];
-    const { stdout } = await run('workspace', 'update', 'compared', ...flags);
-    expect(stdout).toMatch(/^latest +refuse\nlatest_branches +\["main","release\/\*"\]$/m);
+    await run('workspace', 'update', 'compared', ...flags);
     expect(await rowOf('compared')).toMatchObject({ latest: 'refuse', latest_branches: '["main","release/*"]' });
     const wrong = await run('workspace', 'update', 'compared', '--latest', 'on', '--latest-branches', 'a*b*');
     expect(wrong.code).toBe(2);
