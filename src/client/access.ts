@@ -2,11 +2,11 @@ import { isLoopback } from '../interface/loopback.ts';
 import { accepted, controlCharacter, type Parsed, refused } from '../interface/parsed.ts';
 
 /**
- * Parses the URL of the service, and removes trailing slashes. `allowing` is the setting, for errors, that allows plain
- * http beyond this machine.
+ * Parses the URL of the service, and removes trailing slashes. `allowing` is the setting that allows plain http to
+ * other machines, for the error message.
  */
 export function parseBaseUrl(text: string, allowHttp: boolean, allowing: string): Parsed<string> {
-  // URL parsers remove line breaks and tabs, which would join two lines.
+  // URL parsers remove line breaks and tabs, which would join two lines into one URL.
   if (/\s/.test(text) || controlCharacter.test(text))
     return refused('It must be a single URL, without spaces or line breaks.');
   const url = URL.parse(text);
@@ -26,7 +26,7 @@ export function parseBaseUrl(text: string, allowHttp: boolean, allowing: string)
   return accepted(href);
 }
 
-/** A token is sent in a header: RFC 9110, section 5.5, without spaces. */
+/** A token is sent in a header, so it has the characters of RFC 9110, section 5.5, except spaces. */
 export const parseToken =
   (reason: string) =>
   (text: string): Parsed<string> =>
@@ -51,7 +51,7 @@ export function readIdentityRequest(environment: NodeJS.ProcessEnv): Omit<Identi
 
 declare const brand: unique symbol;
 
-/** The id of a workspace. It cannot lead to anything else when it is part of a URL. */
+/** The id of a workspace. As part of a URL, it cannot lead to another resource. */
 export type WorkspaceId = string & { readonly [brand]: 'WorkspaceId' };
 
 const maxIdLength = 256;

@@ -10,9 +10,9 @@ interface QueuedPath {
   readonly path: LockPath;
 }
 
-/** Both throw a ServiceError. */
+/** Both functions throw a ServiceError. */
 export const createQueueOperations = ({ call, endpoints }: ClientContext) => ({
-  /** Asks for the path, or changes the note of the request. Returns its place in line, and the response. */
+  /** Asks for the path, or changes the note of an earlier request. Returns the place in line and the response. */
   async askForLock({ workspace, path, note }: QueuedPath & { readonly note: string | undefined }, within: CallLimits) {
     const result = await call(
       {

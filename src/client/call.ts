@@ -20,7 +20,7 @@ import { backoff, type Clock, type ServerClock, startTimeLimit } from './time.ts
 
 export interface CallOptions {
   readonly baseUrl: URL;
-  /** The name of the server in errors and retries, if it is not the service. */
+  /** Name of the server in errors and retries, if it is not the service. */
   readonly server?: string | undefined;
   readonly send: Connection['send'];
   /** The timeout of each attempt. */
@@ -29,24 +29,24 @@ export interface CallOptions {
   readonly retries: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly secrets: readonly string[];
-  /** Opens, with the first request, the source of a token for each. Without it, requests have only the headers. */
+  /** Opens the source of tokens with the first request. Without it, requests are sent with only these headers. */
   readonly openTokens?: (() => Promise<TokenSource>) | undefined;
   readonly clock: Clock;
   readonly serverClock: ServerClock;
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly random: () => number;
   readonly closed: AbortSignal;
-  /** Whether responses are from the service. Without it, all refusals of the server are its own. */
+  /** Decides which responses are from the service. Without it, every refusal counts as the server's own. */
   readonly marks?: Marks;
   readonly maxConnections?: number;
   readonly onResponse?: ((response: ClientResponse) => void) | undefined;
   readonly onRetry?: ((retry: Retry) => void) | undefined;
 }
 
-/** Every request goes through here: it is sent and retried until there is a final response. */
+/** Sends every request, and retries it until the response is final. */
 export function createCall(options: CallOptions): Call {
   const { clock, random } = options;
-  // A request that pauses before its next attempt delays no other.
+  // A request that pauses before its next attempt does not occupy a connection.
   const enterConnection = createSemaphore(options.maxConnections ?? maxConnections);
   const attempt = createAttempt(options);
   let tokens: Promise<TokenSource> | undefined;
@@ -76,7 +76,7 @@ export function createCall(options: CallOptions): Call {
         if (typeof issued === 'object') return giveUp(issued);
         if (issued !== undefined) useToken(issued);
         const release = await enterConnection(limit.signal);
-        // Time may have run out while waiting for the connection.
+        // The time limit may have been reached while the request waited for a connection.
         if (release === undefined || isInterrupted()) {
           release?.();
           return giveUpInterrupted();
@@ -114,7 +114,7 @@ export function createCall(options: CallOptions): Call {
       state.secrets = [...secrets, token];
     }
 
-    /** Waits before the next attempt. Returns the reason if another one would not help. */
+    /** Pauses before the next attempt. Returns the final failure if there is none. */
     async function pauseAfter({ failure, retry }: FailedAttempt): Promise<RequestFailure | undefined> {
       state.last = failure;
       if (retry === 'counted') state.counted += 1;
@@ -122,7 +122,7 @@ export function createCall(options: CallOptions): Call {
       if (retry === undefined || isUsedUp) return failure;
       const retryAfterMs = retryAfterOf(failure);
       const timeLeftMs = deadline - clock();
-      // A short pause is for a service that comes back, not for one that refuses too many requests.
+      // `maxBackoffMs` is for a service that comes back, not for one that refuses too many requests.
       const isLimited = failure.kind === 'refused' && failure.status === 429;
       const maxMs = isLimited ? undefined : within.maxBackoffMs;
       const pauseMs = (askedMs?: number) => backoff(state.attempts - (isTokenReplaced ? 1 : 0), askedMs, random, maxMs);
@@ -132,7 +132,7 @@ export function createCall(options: CallOptions): Call {
         const asked = retryAfterMs !== undefined && retryAfterMs >= timeLeftMs ? retryAfterMs : undefined;
         return { kind: 'deadline', last: failure, retryAfterMs: asked };
       }
-      // Without the advice of the error: a retry needs none.
+      // Without the advice of the error, because the request is retried.
       const { reason, request: sentBefore } = errorOf(options, state, failure);
       const named = options.server === undefined ? reason : `${options.server}: ${reason}`;
       options.onRetry?.({ delayMs, reason: withRequest(named, sentBefore) });
@@ -161,7 +161,7 @@ interface CallState {
   sent: SentRequest;
   secrets: readonly string[];
   attempts: number;
-  /** Failures that count as one of the `retries`. */
+  /** Number of failures that count as `retries`. */
   counted: number;
   mayBeDone: boolean;
   firstSentAt: number | undefined;
@@ -191,8 +191,8 @@ function createAttempt(options: CallOptions) {
   const { baseUrl, send, timeoutMs, serverClock, onResponse, marks = noMarks } = options;
 
   /**
-   * Sends the request once, and classifies the response. If a gateway may have rejected encoded slashes, it sends the
-   * request again with raw ones. Undefined if the complete call was interrupted first.
+   * Sends the request once, and classifies the response. If a gateway may have rejected encoded slashes, sends the
+   * request again with raw slashes. Undefined if the call was interrupted first.
    */
   return async function attempt(state: CallState, request: Request, signal: AbortSignal): Promise<Attempted> {
     const { target, otherTarget } = request;
@@ -229,13 +229,13 @@ function createAttempt(options: CallOptions) {
   }
 }
 
-/** Whether a gateway, or a router, may have rejected an encoded slash. */
+/** Whether a gateway or a router may have rejected an encoded slash. */
 function isSlashRejected(attempted: Attempted): boolean {
   const response = attempted?.kind === 'answered' ? attempted.response : attempted?.unrecognized;
   return response !== undefined && [400, 404, 405, 414].includes(response.status) && !isOwnProblem(response);
 }
 
-/** Whether a 404 for encoded slashes says more than the response for raw ones: their route may not exist. */
+/** Whether a 404 for encoded slashes says more than the response for raw ones, whose route may not exist. */
 const isBetter = (encoded: Attempted, raw: Attempted): boolean =>
   encoded?.kind === 'answered' &&
   raw !== undefined &&

@@ -5,24 +5,24 @@ import { type ClientResponse, isSuccess, objectIn } from './response.ts';
 import { isTransientStatus, type RequestFailure } from './service-error.ts';
 
 export type AttemptResult =
-  /** A response that another attempt would not change. */
+  /** A final response: another attempt would not change it. */
   | { readonly kind: 'answered'; readonly response: ClientResponse }
   | {
       readonly kind: 'failed';
       readonly failure: RequestFailure;
       readonly mayBeDone: boolean;
       /**
-       * Whether another attempt counts as one of the `retries`: waiting until the service is ready is limited by the
-       * deadline alone. Undefined if another attempt would not help.
+       * Whether another attempt counts as one of the `retries`. A service that is not ready yet is retried until the
+       * deadline (`free`). Undefined if another attempt would not help.
        */
       readonly retry: 'counted' | 'free' | undefined;
-      /** A response that may be from a gateway: it counts only if it is confirmed in another way. */
+      /** A response that may be from a gateway. It counts only if a lookup confirms it. */
       readonly unrecognized?: ClientResponse | undefined;
     };
 
 export type FailedAttempt = Extract<AttemptResult, { kind: 'failed' }>;
 
-/** Whether a response is final, or whether to try again: for all operations. */
+/** Whether a response is final, or to be retried: the same rules for all operations. */
 export function classifyResponse(
   response: ClientResponse,
   request: Pick<Request, 'expect' | 'anySuccess' | 'finalAt'>,
@@ -34,7 +34,7 @@ export function classifyResponse(
     const failure = request.expect?.(response);
     if (failure === undefined) return { kind: 'answered', response };
     if (!marks.isFromService(response)) return unrecognized(response, failure);
-    // The service would send the same again.
+    // The service would send the same response again.
     return request.anySuccess
       ? { kind: 'answered', response }
       : { ...unrecognized(response, failure), retry: undefined };
@@ -53,16 +53,16 @@ export function classifyResponse(
   return {
     kind: 'failed',
     failure,
-    // A proxy may send the same after the service has done the work.
+    // A proxy may send a 5xx although the service has done the work.
     mayBeDone: stillRunning || status >= 500,
     retry: stillRunning || status === 429 || (status === 503 && failure.retryAfterMs) ? 'free' : 'counted',
   };
 }
 
 /**
- * Gateways send these in place of a service: they have no route to it, require a login, or show a maintenance page. Some
- * do so after the service has done the work, to replace a 502. Other refusals in JSON are about the request, such as
- * those of the token endpoint; a permanent redirect means a wrong base URL, and a request that is too large stays so.
+ * Gateways send these if they have no route to the service, require a login, or show a maintenance page, sometimes to
+ * replace a 502 after the service has done the work. Other refusals in JSON concern the request, such as those of the
+ * token endpoint. A permanent redirect means a wrong base URL, and a request that is too large stays too large.
  */
 const mayBeFromGateway = ({ status, body }: ClientResponse): boolean =>
   [302, 303, 307, 401, 403, 404, 405, 409, 410, 412].includes(status) ||
@@ -77,7 +77,7 @@ const unrecognized = (response: ClientResponse, failure: RequestFailure): Failed
   unrecognized: response,
 });
 
-/** Remembers, for all processes of a job, that the service has shown its marks. */
+/** Stores, for all processes of a job, that the service has shown its marks. */
 export interface MarksStore {
   read(): boolean;
   write(): void;
@@ -86,13 +86,13 @@ export interface MarksStore {
 export type Marks = ReturnType<typeof createMarks>;
 
 /**
- * The rule that says who sent a response, for all operations. The interface leaves bodies and errors open, so a service
- * is taken at its word until it has shown the marks of ours. From then on, responses without them are from a gateway.
+ * Decides for all operations which responses are from the service. The interface leaves bodies and errors open, so a
+ * service is believed until it has shown the marks. From then on, responses without marks are from a gateway.
  */
 export function createMarks(store: MarksStore | undefined) {
   let shown = false;
 
-  /** Reads the store only if a response without marks makes it necessary. Another process may write it at any time. */
+  /** Reads the store only for a response without marks, because another process may write it at any time. */
   function areShown(): boolean {
     shown ||= store?.read() === true;
     return shown;
@@ -105,13 +105,13 @@ export function createMarks(store: MarksStore | undefined) {
       store?.write();
     },
     areShown,
-    /** Whether the response, without any mark, is nevertheless the service's own: JSON, or nothing. */
+    /** Whether a response without marks is the service's own: JSON or empty, as long as no marks were ever shown. */
     isFromService: ({ body }: ClientResponse): boolean =>
       (body.kind === 'json' || body.kind === 'empty') && !areShown(),
   };
 }
 
-/** For servers other than the service. Their refusals are their own, and their successes must be complete. */
+/** For other servers than the service. Every refusal is their own, and a success must be complete. */
 export const noMarks: Marks = {
   observe: () => undefined,
   areShown: () => true,
@@ -122,20 +122,20 @@ const bearsMarks = (response: ClientResponse): boolean =>
   isOwnProblem(response) ||
   (isSuccess(response) && (isOwnLock(response) || isOwnSync(response) || isOwnLease(response)));
 
-/** The shape of a granted lock: it has a fence, and its id is its ETag. */
+/** The shape of a granted lock: it has a fence, and its id is also its ETag. */
 function isOwnLock(response: ClientResponse): boolean {
   const { id, fence, expires_at } = objectIn(response);
   const isComplete = typeof id === 'string' && typeof fence === 'number' && typeof expires_at === 'string';
   return isComplete && etagOf(response) === `"${id}"`;
 }
 
-/** The interface has no leases. */
+/** The bare interface has no leases. */
 function isOwnLease(response: ClientResponse): boolean {
   const { id, state, locks, blocked } = objectIn(response);
   return typeof id === 'string' && typeof state === 'string' && (locks ?? blocked) !== undefined;
 }
 
-/** It counts more than the interface asks for. */
+/** It has more counts than the interface defines. */
 function isOwnSync(response: ClientResponse): boolean {
   const { sync_id, received_bytes, missing_objects } = objectIn(response);
   return typeof sync_id === 'string' && typeof received_bytes === 'number' && typeof missing_objects === 'number';

@@ -17,7 +17,7 @@ export type Client = ReturnType<typeof createClient>;
 
 type ClientCredentials =
   | { readonly kind: 'static'; readonly token: string }
-  /** Short-lived tokens, exchanged for an identity token; opened by the first request. */
+  /** Short-lived tokens, received in exchange for an identity token. The first request opens the source. */
   | { readonly kind: 'exchanged'; readonly open: (context: ExchangeContext) => Promise<TokenSource> };
 
 export interface ClientOptions
@@ -29,7 +29,7 @@ export interface ClientOptions
   readonly userAgent: string;
   readonly requestTimeoutMs?: number | undefined;
   readonly onWarning?: ((sentence: string) => void) | undefined;
-  /** For other processes of the job. */
+  /** Shared with other processes of the job. */
   readonly marks?: MarksStore | undefined;
 }
 
@@ -91,7 +91,7 @@ export function createClient(options: ClientOptions) {
     registerHook: createRegisterHook(context),
 
     serverNow: serverClock.now,
-    /** Whether the service has shown that it is ours: it then has leases. */
+    /** Whether the service has shown its marks, so that it has leases. */
     isOurs: marks.areShown,
 
     dispose(): void {

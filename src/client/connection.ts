@@ -15,8 +15,8 @@ export interface SentRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | null;
   /**
-   * Sent on a new connection: a server may close an idle one just as the request is sent, and nobody would know whether
-   * it has arrived.
+   * Sent on a new connection. A server may close an idle connection just as the request is sent, and then it is unknown
+   * whether the request arrived.
    */
   readonly isAlone: boolean;
 }
@@ -26,11 +26,11 @@ export type Connection = ReturnType<typeof openConnection>;
 /** Opens keep-alive connections to one server, through the proxy of `https_proxy`, `http_proxy` and `no_proxy`. */
 export function openConnection(baseUrl: URL) {
   const isHttps = baseUrl.protocol === 'https:';
-  // An import of node:http would load Node's web client, which takes half as long as starting Node itself.
+  // Importing node:http would load Node's web client, which takes half as long as starting Node itself.
   const { Agent, request } = process.getBuiltinModule(isHttps ? 'node:https' : 'node:http');
   const port = baseUrl.port === '' ? (isHttps ? 443 : 80) : Number(baseUrl.port);
   const throughProxy = Boolean(getProxyUrl(baseUrl)?.hostname);
-  // An IPv6 address has brackets only in URLs.
+  // IPv6 addresses have brackets only in URLs.
   const host = throughProxy ? baseUrl.hostname : baseUrl.hostname.replace(/^\[(.*)\]$/, '$1');
   const closing = new AbortController();
   const direct = new Agent({ keepAlive: true, maxSockets: maxConnections });
@@ -40,14 +40,14 @@ export function openConnection(baseUrl: URL) {
     /** Returns the complete response, whatever its status. Rejects if the connection fails or the signal is aborted. */
     async send({ method, target, headers, body, isAlone }: SentRequest, signal: AbortSignal): Promise<RawResponse> {
       if (throughProxy) tunnels ??= openTunnels(baseUrl, closing.signal);
-      // The agent for tunnels keeps no idle ones.
+      // The agent for tunnels keeps no idle connections.
       const agent = (await tunnels) ?? (isAlone ? false : direct);
       signal.throwIfAborted();
       const message = await new Promise<http.IncomingMessage>((resolve, reject) => {
         const sent = request({ host, port, path: target, method, headers, agent }, resolve).on('error', reject);
         // Cheaper than the option `signal`, which also listens for the end of the request.
         signal.addEventListener('abort', () => sent.destroy(), { once: true });
-        // With a string, Node would send the headers in its encoding.
+        // Given a string, Node would also encode the headers as UTF-8.
         sent.end(body === null ? undefined : Buffer.from(body));
       });
       const { statusCode = 0, headers: received } = message;
@@ -62,7 +62,7 @@ export function openConnection(baseUrl: URL) {
 
 const neverConnected = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|EPROTO)$/;
 
-/** These errors occur before a request can be sent, but have the code of a later failure. */
+/** Messages of errors before a request can be sent, whose code is also used for later failures. */
 const unconnectedWords = /^tunneling socket could not be established|before secure TLS connection was established/;
 
 /** Codes of OpenSSL and Node for certificate errors. */
@@ -70,10 +70,10 @@ const certificate = /CERT|SELF_SIGNED|^UNABLE_TO_(GET|VERIFY|DECODE)|^HOSTNAME_M
 
 const maxWordsLength = 300;
 
-/** Codes of connection errors. Other codes of Node are mostly for wrong calls of its functions. */
+/** Codes of connection errors. Other codes of Node mostly mean wrong calls of its functions. */
 const ofConnection = /^(?!ERR_|MODULE_NOT_FOUND$)|^ERR_(TLS|SSL|SOCKET|STREAM|PROXY)_/;
 
-/** Undefined for a bug of ours: it is not about the connection, and would happen again. */
+/** Undefined for a bug in this program: it does not concern the connection, and would happen again. */
 export function connectionFailure(error: unknown, sanitizer: Sanitizer): ConnectionFailed | undefined {
   if (!(error instanceof Error) || error instanceof TypeError || error instanceof RangeError) return undefined;
   const code = textAt(error, 'code');
@@ -92,7 +92,7 @@ export function connectionFailure(error: unknown, sanitizer: Sanitizer): Connect
   };
 }
 
-/** By its events: for a short response, an async iterator costs more than all of its bytes. */
+/** Reads events instead of an async iterator, which would cost more than all bytes of a short response. */
 function readBytes(message: http.IncomingMessage): Promise<Pick<RawResponse, 'bytes' | 'tooLarge'>> {
   const chunks: Buffer[] = [];
   let length = 0;
@@ -111,25 +111,25 @@ function readBytes(message: http.IncomingMessage): Promise<Pick<RawResponse, 'by
 }
 
 /**
- * The agent of the toolkit's client for a proxy. It is loaded only if there is a proxy, as TLS is only for https:
- * without either, they would be half of the startup time.
+ * The proxy agent of the toolkit's HTTP client. It is loaded only if there is a proxy, and TLS only for https:
+ * together, they would be half of the startup time.
  */
 async function openTunnels(baseUrl: URL, signal: AbortSignal): Promise<http.Agent> {
   const { HttpClient } = await import('@actions/http-client');
   const client = new HttpClient(undefined, [], {
     keepAlive: true,
-    // No limit here: a full pool of tunnels never gets all of its slots back. The number of connections is limited
+    // Unlimited, because a full pool of tunnels never gets all of its slots back. The number of connections is limited
     // elsewhere.
     maxSockets: Number.POSITIVE_INFINITY,
   });
   const agent = client.getAgent(baseUrl.href);
-  // The request for a tunnel has no timeout of its own.
+  // The request that opens a tunnel has no timeout by default.
   if ('proxyOptions' in agent && typeof agent.proxyOptions === 'object')
     Object.assign(agent.proxyOptions ?? {}, { signal });
   return agent;
 }
 
-/** For known codes, a text for users before that of Node. */
+/** For known codes, an explanation for users instead of Node's message. */
 function reasonOf({ message }: Error, code: string): string {
   const isNamed = message.includes(code);
   const known = unconnectedWords.test(message) ? undefined : networkErrorText(code);

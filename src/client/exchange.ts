@@ -17,8 +17,8 @@ export interface ExchangeContext extends CallOptions {
 
 export interface ExchangeOptions extends ExchangeContext {
   /**
-   * Returns a JSON Web Token with the identity of the client, for each exchange. `unanswered` is that of the exchange
-   * before, if the service has neither accepted nor rejected it. Throws a ServiceError.
+   * Returns a new JSON Web Token with the identity of the client. `unanswered` is the previous one, if the service
+   * neither accepted nor rejected it. Throws a ServiceError.
    */
   readonly issueIdentityToken: (within: CallLimits, unanswered: string | undefined) => Promise<string>;
   /** Called with each token before its first use. */
@@ -28,11 +28,11 @@ export interface ExchangeOptions extends ExchangeContext {
 
 const useToken = 'Set WORKSPACE_TOKEN to an API token, from a secret.';
 
-/** A token with less time left is not used: a request and its response may take a while. */
+/** A token is no longer used if less time than this is left, because a request and its response may take a while. */
 const minRemainingMs = 120_000;
 
 /**
- * A JSON Web Token is accepted once, and only for a few minutes: after retries, that may be the only reason for a
+ * A JSON Web Token is accepted only once, and for a few minutes. After retries, that may be the only reason for a
  * refusal.
  */
 const maxIdentityTokens = 3;
@@ -43,10 +43,10 @@ const tokenExchange = {
   subject_token_type: 'urn:ietf:params:oauth:token-type:jwt',
 };
 
-/** Exchanges tokens by RFC 8693, and uses each until it is about to expire. Concurrent requests share an exchange. */
+/** Exchanges tokens (RFC 8693), and uses each until it is about to expire. Concurrent requests share an exchange. */
 export function createTokenSource(options: ExchangeOptions): TokenSource {
   const { call, target, timeoutMs, clock, closed, issueIdentityToken, onToken, audience } = options;
-  /** Its time is by the clock of this machine, and infinite if the service does not report it. */
+  /** `usedUntil` is by the clock of this machine, and infinite if the service does not report an expiry. */
   let current: { readonly token: string; readonly usedUntil: number } | undefined;
   let running: Promise<string | RequestFailure> | undefined;
   let unanswered: string | undefined;
@@ -61,7 +61,7 @@ export function createTokenSource(options: ExchangeOptions): TokenSource {
   }
 
   async function exchange(limits: CallLimits): Promise<string | RequestFailure> {
-    // All waiting requests share one exchange, even if the first of them is cancelled or runs out of time.
+    // All waiting requests share the exchange, even if the first one is cancelled or runs out of time.
     const deadline = Math.max(limits.deadline, clock() + 2 * timeoutMs);
     const within = { ...limits, deadline, signal: closed };
     for (let identityTokens = 1; ; identityTokens += 1) {
@@ -70,7 +70,7 @@ export function createTokenSource(options: ExchangeOptions): TokenSource {
         identityToken = await issueIdentityToken(within, unanswered);
       } catch (error) {
         if (!(error instanceof ServiceError)) throw error;
-        // The advice of the error is about the service, but the identity token is from another server.
+        // Omits the advice of the error, which is about the service: the identity token comes from another server.
         return withoutToken(error, `There is no identity token for this job. ${error.reason} Run the job again.`);
       }
       const isRepeated = identityToken === unanswered;
@@ -113,7 +113,7 @@ export function createTokenSource(options: ExchangeOptions): TokenSource {
       });
     },
     invalidate(token) {
-      // Another request may have already replaced it.
+      // Another request may already have replaced it.
       if (token === current?.token) current = undefined;
     },
   };
@@ -126,7 +126,7 @@ const withoutToken = (error: ServiceError, reason: string): RequestFailure => ({
   transient: isTransient(error),
 });
 
-/** Services that check for a token first answer 401. */
+/** A service that checks for a token first answers 401. */
 const isUnsupported = (status: number): boolean => [401, 404, 405].includes(status);
 
 const tokenIn = (response: ClientResponse): string | undefined => {
@@ -137,9 +137,8 @@ const tokenIn = (response: ClientResponse): string | undefined => {
 const expectToken = expectFound(tokenIn, 'it contains no token');
 
 /**
- * Requests an identity token for the job from the server of its runner, as the toolkit's `getIDToken` does. That
- * function has no deadlines and no cancellation, and its HTTP client would be in the entry chunk, which steps with a
- * token load too.
+ * Requests an identity token for the job from the server of the runner, like the toolkit's `getIDToken`. That function
+ * has no deadline and cannot be cancelled, and its HTTP client would also be loaded by steps with a token.
  */
 export function openIssuer(
   { requestUrl, requestToken, audience }: IdentityRequest,

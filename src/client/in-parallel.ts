@@ -1,9 +1,9 @@
 import { maxConnections } from './connection.ts';
 
 /**
- * Starts to process the items in order, as many at once as there are connections, until `shouldContinue` returns false.
- * If one fails, no further one is started. The error is thrown when the running ones have ended: the caller may have to
- * undo them. Returns the results in the order of the items.
+ * Processes the items in order, one per connection at a time, until `shouldContinue` returns false. If one fails,
+ * starts no more, and throws the error when the running ones have ended, because the caller may have to undo them.
+ * Returns the results in the order of the items.
  */
 export async function inParallel<Item, Result>(
   items: readonly Item[],
@@ -29,7 +29,7 @@ export async function inParallel<Item, Result>(
   return results;
 }
 
-/** Allows at most `size` holders at once, and others in order of arrival. Undefined if the signal was aborted first. */
+/** Allows at most `size` holders at once, in order of arrival. Undefined if the signal was aborted first. */
 export function createSemaphore(size: number): (signal: AbortSignal) => Promise<(() => void) | undefined> {
   let free = size;
   const waiting = new Set<() => void>();

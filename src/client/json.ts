@@ -8,7 +8,7 @@ export interface JsonObject {
 
 class TooDeep extends Error {}
 
-/** Parses untrusted JSON. `onText` replaces each of its strings. */
+/** Parses untrusted JSON. `onText` replaces each string in it. */
 export function parseJson(text: string, onText = (each: string): string => each): Parsed<Json> {
   try {
     return accepted(copy(JSON.parse(text), onText, 0));
@@ -25,7 +25,7 @@ export const asArray = (json: Json | undefined): readonly Json[] => (isArray(jso
 export const firstName = (object: JsonObject, ...members: readonly string[]): string | undefined =>
   members.map((member) => nameIn(object[member])).find((name) => name !== undefined);
 
-/** All texts in the value. */
+/** All strings in the value. */
 export const textsIn = (json: Json | undefined): readonly string[] =>
   typeof json === 'string' ? [json] : Object.values(isArray(json) || isObject(json) ? json : {}).flatMap(textsIn);
 
@@ -34,13 +34,13 @@ export const isArray = (json: Json | undefined): json is readonly Json[] => Arra
 export const isObject = (json: Json | undefined): json is JsonObject =>
   typeof json === 'object' && json !== null && !Array.isArray(json);
 
-/** A name or an id: a text, or a number that is exact. */
+/** A name or an id: a string, or a number that JSON represents exactly. */
 export function nameIn(json: Json | undefined): string | undefined {
   if (typeof json === 'string') return json === '' ? undefined : json;
   return typeof json === 'number' && Number.isSafeInteger(json) ? String(json) : undefined;
 }
 
-/** Deeper JSON can only be an attempt to exhaust the stack of its reader. */
+/** Deeper JSON must be an attempt to exhaust the stack of its reader. */
 const maxDepth = 64;
 
 function copy(value: unknown, onText: (text: string) => string, depth: number): Json {
@@ -49,7 +49,7 @@ function copy(value: unknown, onText: (text: string) => string, depth: number): 
   if (depth === maxDepth) throw new TooDeep();
   if (Array.isArray(value)) return value.map((item) => copy(item, onText, depth + 1));
   return Object.fromEntries(
-    // Only objects are left of the types that JSON.parse returns.
+    // JSON.parse returns no other types.
     Object.entries(Object(value)).map(([name, member]) => [onText(name), copy(member, onText, depth + 1)]),
   );
 }

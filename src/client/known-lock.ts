@@ -7,7 +7,7 @@ import { type ClientResponse, headerOf, objectIn } from './response.ts';
 import { plainName, type Sanitizer } from './sanitizer.ts';
 import { timestampIn } from './time.ts';
 
-/** Weak tags (W/"…") never match an If-Match, RFC 9110 section 13.1.1: some servers add one to every response. */
+/** Ignores weak tags (W/"…"), which never match an If-Match (RFC 9110 section 13.1.1). Some servers add one. */
 export function etagOf(response: ClientResponse): string | undefined {
   const etag = headerOf(response, 'etag');
   return etag === undefined || etag.startsWith('W/') || etag === '*' ? undefined : response.sanitizer.data(etag);
@@ -22,10 +22,10 @@ export function readListedLock(entry: Json, sanitizer: Sanitizer): KnownLock | u
   return path === undefined ? undefined : readLock(lock, path, sanitizer);
 }
 
-/** The lock on a path, by a complete list. */
+/** The lock on a path, according to a complete list. */
 export type FoundLock = { readonly kind: 'locked'; readonly lock: KnownLock } | { readonly kind: 'absent' };
 
-/** Whether a response describes the blocking lock or its holder, as only a service can. */
+/** Whether a response describes the blocking lock or its holder, which only a service can. */
 export function namesHolder(response: ClientResponse): boolean {
   const holder = holderIn(response);
   return holder !== undefined && namesLock(holder);
@@ -34,12 +34,12 @@ export function namesHolder(response: ClientResponse): boolean {
 export interface AcquiredLock extends KnownLock {
   readonly path: LockPath;
   readonly type: string;
-  /** If the service does not return it, the earliest possible expiry by the ttl. */
+  /** If the service returns none, the earliest possible expiry according to the ttl. */
   readonly expires_at: string;
   readonly lease?: string | undefined;
 }
 
-/** The lock in a response that grants one. `from` is the earliest time at which its ttl can have started. */
+/** The lock in a response that grants it. `from` is the earliest time at which its ttl may have started. */
 export function grantedLockIn(
   response: ClientResponse,
   { path, type, ttl }: { readonly path: LockPath; readonly type: string; readonly ttl: Ttl },
@@ -48,7 +48,7 @@ export function grantedLockIn(
   const lock = readLock(lockIn(objectIn(response)), path, response.sanitizer);
   return {
     ...lock,
-    // Path and type as requested; `raw` has those of the service.
+    // Path and type as requested. `raw` has those of the service.
     path,
     type,
     etag: etagOf(response) ?? lock.etag,
@@ -56,21 +56,21 @@ export function grantedLockIn(
   };
 }
 
-/** Identifies a lock: by its ETag, or by its id if it has no ETag. */
+/** Identifies a lock by its ETag, or by its id if it has none. */
 export interface LockProof {
   readonly etag?: string | undefined;
   readonly id?: string | undefined;
 }
 
-/** The proof in a request header, with quotes; undefined if nothing identifies the lock there. */
+/** The proof as a request header, with quotes; undefined if the lock cannot be identified there. */
 export function conditionOf(proof: LockProof | undefined): string | undefined {
   const tag = proof?.etag ?? (proof?.id === undefined ? undefined : `"${proof.id}"`);
   return tag !== undefined && isHeaderValue(tag) ? tag : undefined;
 }
 
 /**
- * Whether both are the same lock; undefined if unknown. An ETag may change with every renewal, so the id decides if
- * both have one.
+ * Whether both are the same lock; undefined if unknown. The id decides if both have one, because an ETag may change
+ * with every renewal.
  */
 export function isSameLock(one: LockProof, other: LockProof): boolean | undefined {
   if (one.id !== undefined && other.id !== undefined) return one.id === other.id;
@@ -87,15 +87,15 @@ const maxNameLength = 256;
 const maxOriginLength = 1_024;
 
 /**
- * Reads our own names, and the columns that the product's command-line tool prints. `path` is used if the service does
- * not return one.
+ * Reads the names of this project's service, and the columns of the product's command-line tool. `path` is used if the
+ * service returns none.
  */
 export function readLock(lock: JsonObject, path: string, sanitizer: Sanitizer) {
   const line = (text: string | undefined, maxLength: number): string | undefined =>
     text === undefined ? undefined : nameIn(sanitizer.line(text, maxLength));
   return {
     path: plainName(nameIn(lock['path']) ?? path),
-    // Excludes the type of a problem that contains the lock, which is a URI.
+    // Not the type of a problem that contains the lock, which is a URI.
     type: nameLike(/^[\w.-]{1,64}$/, lock['type']),
     id: nameLike(opaqueTag, firstName(lock, 'id', 'lock_id')),
     /** With quotes, as the service sent it. */
@@ -106,19 +106,19 @@ export function readLock(lock: JsonObject, path: string, sanitizer: Sanitizer) {
     note: line(nameIn(lock['note']), maxNoteLength),
     acquired_at: beginningIn(lock),
     expires_at: endIn(lock),
-    /** A number that grows with every lock, so that writes under an older lock can be rejected. */
+    /** A number that grows with each lock, so that writes under an older lock can be rejected. */
     fence: fenceIn(lock),
     raw: lock,
   };
 }
 
-/** Whether a body is a lock, and not a message of a gateway. */
+/** Whether a body is a lock, and not the message of a gateway. */
 export function namesLock(body: JsonObject): boolean {
   const lock = lockIn(body);
   return firstName(lock, 'path', 'id', 'lock_id') !== undefined || describesHolder(lock);
 }
 
-/** The object itself, or the lock that it wraps. A lock may have data of its own. */
+/** The object itself, or the lock inside it. A lock may have a member `data` of its own. */
 export function lockIn(body: JsonObject): JsonObject {
   const { lock, data } = body;
   if (isObject(lock)) return lock;
@@ -133,7 +133,7 @@ function holderIn(response: ClientResponse): JsonObject | undefined {
   return named ?? (describesHolder(body) ? body : undefined);
 }
 
-/** The characters of an entity tag, RFC 9110 section 8.8.3. Any other id cannot be sent as proof. */
+/** Characters of an entity tag (RFC 9110 section 8.8.3). An id with any other cannot be sent as proof. */
 const opaqueTag = /^[\x21\x23-\x7e\x80-\xff]{1,1024}$/;
 
 function nameLike(pattern: RegExp, json: Json | undefined): string | undefined {
@@ -147,7 +147,7 @@ function etagIn(lock: JsonObject): string | undefined {
   return tag !== undefined && opaqueTag.test(tag) ? `"${tag}"` : undefined;
 }
 
-/** Some services send large numbers as strings. A number that is no longer exact protects nothing. */
+/** Some services send large numbers as strings. An inexact number would protect nothing. */
 function fenceIn(lock: JsonObject): number | undefined {
   const number = Number(nameLike(/^\d{1,16}$/, lock['fence']));
   return Number.isSafeInteger(number) ? number : undefined;
@@ -155,20 +155,20 @@ function fenceIn(lock: JsonObject): number | undefined {
 
 const describesHolder = (body: JsonObject): boolean => ownerIn(body) !== undefined || endIn(body) !== undefined;
 
-/** A name, or a person with one. */
+/** A name, or a person who has one. */
 const ownerIn = ({ owner, holder, locked_by, user }: JsonObject): string | undefined =>
   [owner, holder, locked_by, user]
     .map((one) => nameIn(one) ?? firstName(asObject(one), 'name', 'login', 'id'))
     .find((name) => name !== undefined);
 
-/** Shows, where nothing else does, that a lock is later than ours. */
+/** Shows that a lock is later than ours if nothing else identifies it. */
 const beginningIn = (lock: JsonObject): string | undefined =>
   ['acquired_at', 'locked_at', 'created_at', 'since'].map((name) => timestampIn(lock[name])).find((time) => time);
 
 const endIn = ({ expires_at, expires }: JsonObject): string | undefined =>
   timestampIn(expires_at) ?? timestampIn(expires);
 
-/** The files with a newer version: a lease names all of its files, and a lock its own. */
+/** Files with a newer version: all of a lease, or the one of a lock. */
 export const outdatedIn = ({ outdated }: JsonObject, sanitizer: Sanitizer): readonly Outdated[] =>
   (isArray(outdated) ? outdated : [outdated]).flatMap((each) => readOutdated(each, sanitizer) ?? []);
 
@@ -189,7 +189,7 @@ function readOutdated(value: Json | undefined, sanitizer: Sanitizer): Outdated |
   };
 }
 
-/** The versions of files that granted locks lack. */
+/** Newer versions of the files of granted locks. */
 export type LockComparison = Pick<Comparison, 'outdated' | 'as_of'>;
 
 /** Undefined if the locks are up to date, or were not compared. */

@@ -28,18 +28,18 @@ export interface LeaseKey {
 
 export interface LeaseRequest extends LeaseKey {
   readonly paths: readonly LockPath[];
-  /** Its items that have all these properties are requested instead of paths. */
+  /** Requests the items with all of these properties instead of paths. */
   readonly pool?: { readonly name: string; readonly where: Readonly<Record<string, string>> } | undefined;
   readonly count: number;
   readonly type: string;
   readonly ttl: Ttl;
-  /** For anyone who finds a path locked. */
+  /** For anyone who finds one of the paths locked. */
   readonly note?: string | undefined;
-  /** Waits in line. A request that waits is sent once: the caller sends it again to keep its place. */
+  /** Waits in line. Such a request is sent once: the caller repeats it to keep its place. */
   readonly wait?: QueueWait | undefined;
 }
 
-/** Stands for all of its locks. */
+/** The name of a lease in texts. */
 export const leaseName = ({ paths, pool }: Pick<LeaseRequest, 'paths' | 'pool'>): string =>
   pool === undefined ? (paths[0] ?? '') : `The pool ${pool.name}`;
 
@@ -47,10 +47,10 @@ export interface PoolItem extends resources.PoolItem {
   readonly path: LockPath;
 }
 
-/** A lock that its lease has lost, and who holds the path now. */
+/** A lock that its lease has lost, and the current holder of the path. */
 export interface LostLock {
   readonly path: LockPath;
-  /** `released`: somebody with the same owner released this lock alone. */
+  /** `released`: the same owner released this lock alone. */
   readonly reason: string | undefined;
   readonly holder: KnownLock | undefined;
 }
@@ -59,12 +59,12 @@ export type PutLeaseResult =
   | {
       readonly kind: 'held';
       readonly locks: readonly AcquiredLock[];
-      /** The items of a pool that were locked, with the values of secret properties. */
+      /** The locked items of a pool, with the values of secret properties. */
       readonly items: readonly PoolItem[];
-      /** The locks that have ended since: the response to the first request was lost. */
+      /** Locks that have ended since the grant, if the response to the first request was lost. */
       readonly lost: readonly LostLock[];
     }
-  /** `mayBeDone`: an earlier request without a response may still arrive, and be granted. */
+  /** `mayBeDone`: an earlier request without a response may still arrive and be granted. */
   | {
       readonly kind: 'blocked';
       readonly conflicts: Conflicts;
@@ -74,7 +74,7 @@ export type PutLeaseResult =
 
 type RenewLeaseResult =
   | { readonly kind: 'renewed'; readonly expiresAt: string; readonly lost: readonly LostLock[] }
-  /** It holds nothing any more. */
+  /** The lease no longer holds any locks. */
   | { readonly kind: 'ended'; readonly lost: readonly LostLock[] }
   | { readonly kind: 'refused'; readonly error: ServiceError }
   | Failed;
@@ -95,7 +95,7 @@ export const createLeases = ({ call, endpoints, branch, onCompared }: ClientCont
         body: bodyOf(request),
         expect(response) {
           const wrong = response.status === 202 ? expectLease(response) : expectLocks(response, request);
-          // The items of a pool have secrets, which no error may quote.
+          // Errors must not quote items of a pool, which may have secrets.
           return wrong && { ...wrong, content: '' };
         },
         finalAt: pool === undefined ? unknownRoute : [],
@@ -143,7 +143,7 @@ export const createLeases = ({ call, endpoints, branch, onCompared }: ClientCont
     return { items, incomplete: undefined };
   },
 
-  /** May be repeated. A lease that was never requested is dead from then on. */
+  /** Can be repeated. A lease that was never requested can then never acquire anything. */
   async endLease({ workspace, lease }: LeaseKey, within: CallLimits): Promise<EndLeaseResult> {
     const target = endpoints.lease(workspace, lease);
     const result = await call({ method: 'DELETE', target, expect: expectEnd }, within);
@@ -164,7 +164,7 @@ const bodyOf = ({ paths, pool, count, type, ttl, note }: LeaseRequest): object =
 });
 
 const expectLease = expectResource('lease', ({ id, state }) => typeof id === 'string' && typeof state === 'string');
-/** Without all its locks, a lease was not granted, whatever the response says. */
+/** A lease without all of its locks was not granted, whatever the response says. */
 const expectLocks = (response: ClientResponse, request: LeaseRequest) =>
   expectResource(
     'lease',
@@ -173,7 +173,7 @@ const expectLocks = (response: ClientResponse, request: LeaseRequest) =>
 const expectRenewal = expectResource('renewal of a lease', ({ expires_at }) => typeof expires_at === 'string');
 const expectEnd = orEmpty(expectResource('end of a lease', ({ released }) => isArray(released)));
 
-/** Other problems with this status are about outdated files, or about a newer request for the same lease. */
+/** Other 409 problems are about outdated files, or about a newer request for the same lease. */
 const isLocked = (response: ClientResponse): boolean => objectIn(response)['blocked'] !== undefined;
 
 interface OnPath {
@@ -193,7 +193,7 @@ function pathIn(json: Json | undefined): readonly LockPath[] {
 
 const isLost = ({ entry }: OnPath): boolean => entry['state'] === 'lost';
 
-/** The lock that is on the path now, which it may spell in other case. */
+/** The current lock on the path, which the service may spell in a different case. */
 const holderIn = ({ path, entry }: OnPath, { sanitizer }: ClientResponse): KnownLock | undefined =>
   isObject(entry['lock']) ? { ...readLock(entry['lock'], path, sanitizer), path } : undefined;
 
@@ -209,7 +209,7 @@ function locksIn(response: ClientResponse, { lease, type, ttl }: LeaseRequest): 
   });
 }
 
-/** The item of a pool that is locked; none for other locks. */
+/** The item of a pool that was locked; empty for other locks. */
 function readItem(one: OnPath): readonly PoolItem[] {
   const { properties, secret } = one.entry;
   if (isLost(one) || properties === undefined) return [];
@@ -217,12 +217,12 @@ function readItem(one: OnPath): readonly PoolItem[] {
     const text = nameIn(value);
     return text === undefined ? [] : [[name, text] as const];
   });
-  // With unreadable names, all properties are secret.
+  // If the list of secret properties is unreadable, all of them count as secret.
   const names = isArray(secret) ? secret.flatMap((name) => nameIn(name) ?? []) : values.map(([name]) => name);
   return [{ path: one.path, properties: Object.fromEntries(values), secret: names }];
 }
 
-/** A path without a holder is kept for another. */
+/** A path without a holder is kept for another request. */
 function conflictsIn(answered: AnsweredCall, request: LeaseRequest): Conflicts {
   const { response } = answered;
   const { blocked, locks } = objectIn(response);
@@ -235,7 +235,7 @@ function conflictsIn(answered: AnsweredCall, request: LeaseRequest): Conflicts {
   return [first, ...others];
 }
 
-/** A lease that was granted before has the state of each of its locks; other responses list the lost ones. */
+/** A lease that was granted earlier has a state for each lock. Other responses list only the lost ones. */
 const lostIn = (response: ClientResponse, list: 'locks' | 'lost'): readonly LostLock[] =>
   onPaths(objectIn(response)[list])
     .filter((one) => list === 'lost' || isLost(one))

@@ -30,7 +30,7 @@ const readBranch = readNamed('name', 'branch');
 
 interface LockListRequest {
   readonly workspace: WorkspaceId;
-  /** Only the lock on this path, only locks with this path prefix, or only those of this owner. */
+  /** Only the lock on this path, locks with this path prefix, or locks of this owner. */
   readonly filter?: LockFilter | undefined;
   readonly once?: boolean | undefined;
 }
@@ -44,7 +44,7 @@ export interface LockFilter {
 const pageSize = 1_000;
 
 export const createLists = (context: ClientContext) => ({
-  /** Throws a ServiceError, like all operations except those on single locks. */
+  /** Throws a ServiceError, like all operations except those on a single lock. */
   listWorkspaces: (within: CallLimits): Promise<List<NamedEntry>> =>
     readPages(context, { target: context.endpoints.workspaces, name: 'workspaces' }, readWorkspace, within),
 
@@ -79,7 +79,7 @@ const ownerIn = (response: ClientResponse): string | undefined => nameIn(objectI
 
 type Lists = Pick<ReturnType<typeof createLists>, 'listLocks'>;
 
-/** Looks up more than `maxSingle` paths in the list of all locks. Some services send that list for every query. */
+/** For more than `maxSingle` paths, reads the list of all locks, which some services send for every query anyway. */
 export async function listOnPaths(
   client: Lists,
   workspace: WorkspaceId,
@@ -109,16 +109,16 @@ export type LookupResult =
 export const lookUp = (client: Lists, workspace: WorkspaceId, paths: readonly LockPath[], within: CallLimits) =>
   lookupIn(listOnPaths(client, workspace, paths, within));
 
-/** Fewer locks are looked up one by one: a workspace may have any number of others. */
+/** Up to this number, locks are looked up one by one, because a workspace may have any number of others. */
 const maxLookedUpAlone = 100;
 
-/** A lookup proves nothing after this time. */
+/** After this time, a lookup is too old to prove anything. */
 const maxLookAgeMs = 5_000;
 
 /**
- * Lookups of many locks that are released at the same time: with a list each, all of these would
- * come before the first release. Locks that certainly need a lookup share a list of all locks. It counts for a short time,
- * and only if it is complete: otherwise, each path is looked up when the returned function is called.
+ * Lookups for many locks that are released at the same time. If they were separate, all of them would come before the
+ * first release. Locks that certainly need a lookup share one list of all locks, which counts only if it is complete,
+ * and for a short time. Otherwise, the returned function looks up its own path.
  */
 export function createLookUps(client: Lists, clock: Clock, within: CallLimits) {
   type Find = (path: LockPath) => LookupResult | undefined;
@@ -157,7 +157,7 @@ export async function lookUpOnce(
   return (await lookupIn(createLists(context).listLocks({ workspace, filter: { path }, once: true }, within)))(path);
 }
 
-/** Looks paths up in a list. A ServiceError becomes the result for every path. */
+/** Finds paths in a list. A ServiceError becomes the result for each path. */
 export async function lookupIn(list: Promise<List<KnownLock>>): Promise<(path: LockPath) => LookupResult> {
   try {
     const { items, incomplete } = await list;
@@ -177,12 +177,12 @@ export async function lookupIn(list: Promise<List<KnownLock>>): Promise<(path: L
 }
 
 /**
- * A service may allow a token to acquire and release locks, but not to list them. The refusal of a gateway does not
- * show that.
+ * A service may allow a token to acquire and release locks, but not to list them. A gateway's refusal does not show
+ * that.
  */
 const refusesLists = ({ failure }: ServiceError): boolean =>
   failure.kind === 'refused' && failure.isRecognized && [403, 405, 501].includes(failure.status);
 
-/** Whether the lists of a service have an unknown form: none of them can be read. */
+/** Whether the lists of a service are in an unknown format, so that none of them can be read. */
 export const isUnreadable = ({ failure }: ServiceError): boolean =>
   failure.kind === 'unusable' && failure.isRecognized === true;

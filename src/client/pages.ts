@@ -14,7 +14,7 @@ export interface List<Item> {
 const maxPages = 1_000;
 
 /**
- * Size as JSON: parsed, it takes many times the memory. A workspace of our service has at most a fifth as many locks.
+ * Size as JSON, which takes many times the memory when parsed. A full workspace of this project's service has a fifth.
  */
 const maxListBytes = 64 * 1_024 * 1_024;
 const maxEntries = 1_000_000;
@@ -72,13 +72,13 @@ export async function readPages<Item>(
     const next = nextPage(response, target, { page, entries: items.length + unread + entries.length });
     const isLoop = next.target !== undefined && seen.has(next.target);
 
-    // A service without support for cursors returns its first page again and again.
+    // A service without cursors returns its first page again and again.
     if (isLoop && JSON.stringify(entries) === JSON.stringify(before)) {
       return list('the service returned the same page again');
     }
     before = entries;
     bytes += response.body.kind === 'json' ? response.body.byteLength : 0;
-    // A page beyond the limit is dropped completely: keeping it would take too much memory.
+    // A page beyond the limit is dropped completely, because keeping it would take too much memory.
     if (bytes > maxListBytes) return list('its pages exceed 64 MiB in total');
     if (items.length + unread + entries.length > maxEntries) return list(`it has more than ${maxEntries} entries`);
     for (const entry of entries) {
@@ -105,8 +105,8 @@ const entriesIn = ({ body }: ClientResponse, name: string): readonly Json[] | un
   body.kind === 'json' ? entriesOf(body.value, name) : undefined;
 
 /**
- * A service without marks may have its own way to say that a list is empty: Go writes `null` for an empty slice. With
- * a message, as in `{"data": null, "message": …}`, it is an error.
+ * A service without marks may express an empty list in its own way, such as `null`, which Go writes for an empty slice.
+ * With a message, as in `{"data": null, "message": …}`, it is an error.
  */
 function isEmptyList({ status, body }: ClientResponse, name: string): boolean {
   if (body.kind !== 'json') return body.kind === 'empty' && status === 204;
@@ -116,13 +116,13 @@ function isEmptyList({ status, body }: ClientResponse, name: string): boolean {
 
 interface NextPage {
   readonly target?: string | undefined;
-  /** Why the next page, without a target, is missing; undefined after the last page. */
+  /** Why there is no next page to read; undefined after the last page. */
   readonly reason?: string;
-  /** Why the list fails: what it lacks may be about any lock, and must not count as looked up. */
+  /** Why the list fails: any lock may be on the missing page, so no path counts as looked up. */
   readonly elsewhere?: string;
 }
 
-/** Members that some services put around what belongs to the pages. */
+/** Members in which some services wrap the page links. */
 const wrappers = ['data', 'pagination', 'pageInfo', 'page_info', 'paging', 'meta', 'links', '_links'];
 
 /** The pages and entries read so far, including this page. */
@@ -148,7 +148,7 @@ function nextPage(response: ClientResponse, target: string, read: Progress): Nex
   for (const { next_cursor, next } of places) {
     const cursor = nameIn(next_cursor);
     if (cursor !== undefined) return atCursor(cursor);
-    // In some services, `next` is a URL; in others, a cursor.
+    // In some services, `next` is a URL; in others, it is a cursor.
     const text = nameIn(next) ?? nameIn(asObject(next)['href']);
     if (text !== undefined) return looksLikeUrl(text) ? atUrl(text) : atCursor(text);
   }
@@ -157,7 +157,7 @@ function nextPage(response: ClientResponse, target: string, read: Progress): Nex
   return hasMore ? { reason: 'the service has more pages, but does not name the next one' } : {};
 }
 
-/** Common ways to say that there is more. We do not follow them: the parameters that they belong to are unknown. */
+/** Common flags for more pages. They are not followed, because the parameter for the next page is unknown. */
 const moreNames = /^(has_?(more|next)(_?page)?|(is_?)?truncated)$/i;
 const nextNames = /^(next|continuation)(_?page)?(_?(token|cursor|url|link|number|offset))?$/i;
 const totalNames = /^(count|total(_?(count|items|entries|results|locks))?)$/i;
@@ -172,7 +172,7 @@ const announcesMore = (place: JsonObject, { page, entries }: Progress): boolean 
       (pagesNames.test(name) && Number(value) > Math.max(page, Number(place['page'] ?? place['current_page'] ?? 0))),
   );
 
-/** Finds an array, on its own or in an object under the name of the list or a common name. */
+/** Finds an array: the body itself, or a member with the name of the list or a common name. */
 function entriesOf(body: Json, name: string): readonly Json[] | undefined {
   if (isArray(body)) return body;
   if (!isObject(body)) return undefined;

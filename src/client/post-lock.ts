@@ -26,33 +26,33 @@ interface AcquireLockRequest {
   readonly path: LockPath;
   readonly type: string;
   readonly ttl: Ttl;
-  /** For clients that find the path locked. Sent only if there is one: not every service supports notes. */
+  /** For clients that find the path locked. Omitted if empty, because not every service supports notes. */
   readonly note?: string | undefined;
   readonly idempotencyKey: string;
   /**
-   * When the key was first sent, by the clock of the service, if this call repeats an earlier request; NaN if unknown.
+   * When the key was first sent, by the clock of the service, if this call repeats an earlier request. NaN if unknown.
    */
   readonly firstSentAt?: (() => number) | undefined;
-  /** Waits in line for the lock. A request that waits is sent once: the caller sends it again to keep its place. */
+  /** Waits in line for the lock. Such a request is sent once: the caller repeats it to keep its place. */
   readonly line?: QueueWait | undefined;
 }
 
 export interface Conflict extends ReturnType<typeof lineIn> {
-  /** Or the name of a pool, if the service names none of its items. */
+  /** The name of a pool if the service names none of its items. */
   readonly path: string;
   /** Undefined if the service does not name the holder. */
   readonly holder: KnownLock | undefined;
   readonly error: ServiceError;
 }
 
-/** Why too few paths are free: as soon as one of these is, there may be enough. */
+/** Why too few paths are free. When one of these becomes free, there may be enough. */
 export type Conflicts = readonly [Conflict, ...Conflict[]];
 
 export type AcquireLockResult =
   | { readonly kind: 'acquired'; readonly lock: AcquiredLock }
   /**
-   * `mayBeDone`: an earlier attempt had no response. A service without idempotency keys may have granted that one, and
-   * refused this one because of it.
+   * `mayBeDone`: an earlier attempt was not answered. A service without idempotency keys may have granted it, and may
+   * have refused this attempt because of that lock.
    */
   | (Conflict & { readonly kind: 'held'; readonly mayBeDone: boolean })
   | Failed;
@@ -73,27 +73,27 @@ export const createAcquireLock = (context: ClientContext) => {
       holder,
       error: answered.error(failure),
       ...line,
-      // A path that others wait for, but nobody holds, is not locked by an earlier attempt.
+      // If nobody holds the path and others wait for it, no earlier attempt has locked it.
       mayBeDone: mayBeDone && (holder === undefined ? line.queue === undefined : canBeOurs(holder, firstSentAt())),
     };
   }
 
-  /** By its origin and time. `firstSentAt` may be NaN. */
+  /** Decides by origin and time. `firstSentAt` may be NaN. */
   function canBeOurs({ origin, acquired_at }: KnownLock, firstSentAt: number): boolean {
     if (origin !== undefined && context.origin !== undefined && origin !== context.origin) return false;
-    // The comparison is false if one of the times is unknown.
+    // False if either time is unknown, so the lock may be ours.
     return !(Date.parse(acquired_at ?? '') < firstSentAt - clockSlackMs);
   }
 
   function acquired(answered: AnsweredCall, request: AcquireLockRequest): AcquireLockResult {
     const { response, sentAt } = answered;
     const firstSentAt = request.firstSentAt?.() ?? sentAt;
-    // The lock was acquired no earlier than its key was first sent, if that time is known.
+    // If that time is known, the lock was acquired no earlier than its key was first sent.
     const earliest = Number.isNaN(firstSentAt) ? sentAt : firstSentAt;
     const from = ({ acquired_at }: KnownLock): number =>
       acquired_at === undefined ? earliest : Date.parse(acquired_at);
     const lock = grantedLockIn(response, request, from);
-    // Some services return the existing lock of an owner. It is another job's, unless it is as new as this request.
+    // Some services return an existing lock of the same owner. Unless as new as this request, it is another job's.
     const existedBefore = from(lock) < firstSentAt - clockSlackMs;
     if (response.status === 200 && existedBefore) return held(answered, request, lock, false);
     const comparison = comparisonIn(response);
@@ -110,7 +110,7 @@ export const createAcquireLock = (context: ClientContext) => {
         keySentBefore: firstSentAt !== undefined,
         waitMs,
         async confirm(response, limits) {
-          // If a gateway cuts off the wait, the list of locks does not show whether the place is kept.
+          // If a gateway cut off the wait, the list of locks cannot show whether the place is kept.
           const isHeld = response.status === 409 && (waitMs === undefined || hasWaited(response));
           const found = isHeld ? await lookUpOnce(context, request, limits) : undefined;
           return found?.kind === 'locked' ? found : undefined;
@@ -150,33 +150,31 @@ export interface RenewLockRequest extends Omit<AcquireLockRequest, 'firstSentAt'
 
 export type RenewLockResult =
   | { readonly kind: 'renewed'; readonly lock: AcquiredLock }
-  /** The service returned another lock. `isNew`: this request made it. Otherwise, it may be that of another job. */
+  /** The service returned a different lock. `isNew`: this request acquired it. Otherwise, it may be another job's. */
   | { readonly kind: 'replaced'; readonly lock: AcquiredLock; readonly isNew: boolean }
   | { readonly kind: 'lost'; readonly holder: KnownLock | undefined; readonly error: ServiceError }
-  /** The service interpreted the request differently, and renewed nothing. */
+  /** The service understood the request differently, and renewed nothing. */
   | { readonly kind: 'refused'; readonly error: ServiceError }
   | Failed;
 
 export function createRenewLock(context: ClientContext) {
   function renewed(answered: AnsweredCall, request: RenewLockRequest): RenewLockResult {
-    // The lock is renewed no earlier than the request was sent.
+    // The lock was renewed no earlier than the request was sent.
     const lock = grantedLockIn(answered.response, request, () => answered.sentAt);
     if (isAnother(answered.response, request.proof, lock)) {
       const { sentAt, mayBeDone } = answered;
       const begin = Date.parse(lock.acquired_at ?? '');
-      // The service may have cut its time to seconds.
+      // The service may truncate its times to seconds.
       const isCut = begin % responseClockMs === 0;
       const isLater = begin >= sentAt || (isCut && begin > sentAt - responseClockMs);
-      // After an attempt without a response, another job may have begun later as well.
+      // If an attempt was not answered, the lock may be a later one of another job.
       return { kind: 'replaced', lock, isNew: answered.response.status === 201 || (isLater && !mayBeDone) };
     }
     const { id = request.proof.id, etag = request.proof.etag } = lock;
     return { kind: 'renewed', lock: { ...lock, id, etag } };
   }
 
-  /**
-   * Services answer 412 if the condition does not match, 403 for the lock of another owner, and 404 for a free path.
-   */
+  /** Services answer 412 if the condition does not match, 403 for another owner's lock, and 404 for a free path. */
   async function refusal(
     answered: AnsweredCall,
     { path, workspace, proof }: RenewLockRequest,
@@ -188,9 +186,9 @@ export function createRenewLock(context: ClientContext) {
     if (![403, 404, 410, 412].includes(response.status) && listed === undefined) return { kind: 'refused', error };
     const holder = holderOf(response, path);
     const isSame = holder && isSameLock(proof, holder);
-    // The lock with our id still exists: the service does not accept the condition that was sent.
+    // The lock with our id still exists, so the service does not accept the condition that was sent.
     if (isSame === true) return { kind: 'refused', error };
-    // A service cannot match an ETag that it never sent.
+    // A service cannot match an ETag that it never issued.
     const isProof = response.status === 412 ? proof.etag !== undefined || isSame === false : holder !== undefined;
     if (isProof) return { kind: 'lost', holder, error };
     const found = listed ?? (await lookUpOnce(context, { workspace, path }, within));
@@ -206,10 +204,10 @@ export function createRenewLock(context: ClientContext) {
       {
         ...lockPost(context, request, { 'if-match': condition }),
         async confirm({ status }) {
-          // Any other status is not a loss: a login may be missing, or a success may have renewed the lock.
+          // No other status means a loss: a login may be required, or a success may have renewed the lock.
           if (![403, 404, 409, 410, 412].includes(status)) return undefined;
           const listed = await lookUpOnce(context, { workspace, path }, within);
-          // In a service without renewal, our own lock blocks the request.
+          // If a service does not support renewal, our own lock blocks the request.
           return (status === 409 && listed.kind === 'locked') || isLockGone(listed, proof) ? listed : undefined;
         },
       },
@@ -229,9 +227,9 @@ export function createRenewLock(context: ClientContext) {
   };
 }
 
-/** Whether the response has a newer lock instead of the one to renew. */
+/** Whether the response contains a newer lock, not the one to renew. */
 function isAnother({ status }: { readonly status: number }, proof: LockProof, lock: AcquiredLock): boolean {
   if (proof.id !== undefined && lock.id !== undefined) return proof.id !== lock.id;
-  // An ETag may change with every renewal, but 201 says that the lock is new: RFC 9110 section 15.3.2.
+  // An ETag may change with every renewal, but a 201 means a new lock (RFC 9110 section 15.3.2).
   return status === 201 && lock.etag !== undefined && lock.etag !== proof.etag;
 }

@@ -5,7 +5,7 @@ import { type ClientResponse, headerOf, objectIn } from './response.ts';
 
 /** Waits in line for a lock (RFC 7240, `Prefer: wait`). */
 export interface QueueWait {
-  /** How long the service should hold back its response. 0 only takes a place. */
+  /** How long the service may delay its response. 0 only takes a place. */
   readonly seconds: number;
   readonly urgency: Urgency;
 }
@@ -24,17 +24,17 @@ export function parseUrgency(text: string): Parsed<Urgency> {
 
 export const lineParts = (wait: QueueWait | undefined, branch: string | undefined) => ({
   headers: {
-    // HTTP libraries send a header byte by byte: the name is UTF-8.
+    // HTTP libraries send each character of a header as one byte, so the UTF-8 bytes are passed as characters.
     ...(branch !== undefined && { 'lock-branch': Buffer.from(branch).toString('latin1') }),
     ...(wait !== undefined && { prefer: `wait=${wait.seconds}`, priority: `u=${wait.urgency}` }),
   },
   waitMs: wait && wait.seconds > 0 ? wait.seconds * 1_000 : undefined,
 });
 
-/** The facts about the line in a response that grants no locks. `hasWaited`: the service applied the requested wait. */
+/** The place in line from a response that grants no locks. `hasWaited`: the service applied the requested wait. */
 export const lineIn = (response: ClientResponse) => ({ hasWaited: hasWaited(response), queue: queueIn(response) });
 
-/** RFC 7240 section 3: whether `wait` is among the preferences that the service has applied. */
+/** Whether `wait` is among the preferences that the service applied (RFC 7240 section 3). */
 export const hasWaited = (response: ClientResponse): boolean =>
   /(^|[,;\s])wait($|[=,;\s])/i.test(headerOf(response, 'preference-applied') ?? '');
 
@@ -42,11 +42,11 @@ function queueIn(response: ClientResponse): QueuePosition | undefined {
   const queue = asObject(objectIn(response)['queue']);
   const position = placeIn(queue['position']);
   if (position === undefined) return undefined;
-  // A place that was not taken comes after all others.
+  // A place that was not taken would come after all others.
   return { position, length: Math.max(position, placeIn(queue['length']) ?? 0) };
 }
 
-/** A larger number is an error of the service. */
+/** A larger number is a bug of the service. */
 const maxPlaces = 1_000_000;
 
 /** Counted from 1. */

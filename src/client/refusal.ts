@@ -24,13 +24,13 @@ export function refusalOf(response: ClientResponse): Refused {
   };
 }
 
-/** JSON, a request id or problem details of another type prove nothing: gateways send them as well. */
+/** JSON, a request id or problem details of another type prove nothing, because gateways send them, too. */
 export const isOwnProblem = (response: ClientResponse, name = ''): boolean =>
   nameIn(objectIn(response)['type'])?.startsWith(problemTypePrefix + name) === true;
 
 /**
- * Whether a 409 means that an earlier request with the same Idempotency-Key is still running. If it names neither that
- * nor a lock, this is assumed only for a key that may have arrived before: for a new key, it would make no sense.
+ * Whether a 409 means that an earlier request with the same Idempotency-Key is still running. A response that names
+ * neither that nor a lock is read this way only if the key may have arrived before.
  */
 export function isStillRunning(response: ClientResponse, keyMayHaveArrived: boolean): boolean {
   if (response.status !== 409) return false;
@@ -52,13 +52,13 @@ export const expectResource =
     return notUnderstood(response, `it contains no ${resource}`, membersOf(response));
   };
 
-/** The same for a resource that a 204 stands for as well. */
+/** Like the function, but also accepts a 204. */
 export const orEmpty =
   (expect: (response: ClientResponse) => Unusable | undefined) =>
   (response: ClientResponse): Unusable | undefined =>
     response.status === 204 ? undefined : expect(response);
 
-/** Without the content, which could show a secret in another form. */
+/** Omits the content, which could contain a secret in another form. */
 export const expectFound =
   (find: (response: ClientResponse) => unknown, reason: string) =>
   (response: ClientResponse): Unusable | undefined =>
@@ -72,13 +72,11 @@ export function membersOf(response: ClientResponse): string {
 export const retryAfterIn = (response: ClientResponse): number | undefined =>
   parseRetryAfter(headerOf(response, 'retry-after'), response.receivedAt);
 
-/**
- * RFC 9110 section 10.2.3: the milliseconds to wait, from seconds or a date, which is compared with the sender's clock.
- */
+/** The milliseconds to wait (RFC 9110 section 10.2.3), from seconds or a date, compared with the sender's clock. */
 export function parseRetryAfter(value: string | undefined, now: number): number | undefined {
   const text = value?.trim() ?? '';
   if (/^\d+(\.\d+)?$/.test(text)) return Math.min(Number(text) * 1_000, Number.MAX_SAFE_INTEGER);
-  // Date.parse accepts many other texts as dates. In all three formats of HTTP, a date starts with the name of a day.
+  // Date.parse accepts many other texts. In all three date formats of HTTP, a date starts with the name of a day.
   const date = /^(mon|tue|wed|thu|fri|sat|sun)/i.test(text) ? Date.parse(text) : Number.NaN;
   return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 }
@@ -91,20 +89,20 @@ export const notUnderstood = (response: ClientResponse, reason: string, content 
   content,
 });
 
-/** The reason why a success cannot be used if JSON is required; undefined if it is JSON. */
+/** Why a successful response cannot be used if JSON is required; undefined if it is JSON. */
 export function unusable(response: ClientResponse): Unusable | undefined {
   const { body } = response;
   if (body.kind === 'json') return undefined;
   if (body.kind === 'empty') return notUnderstood(response, 'it is empty');
   const content = body.excerpt && `It starts with: ${asSentence(body.excerpt)}`;
-  // The same oversized response would be received again.
+  // Another attempt would get the same oversized response.
   return { ...notUnderstood(response, body.reason, content), isRecognized: body.tooLarge };
 }
 
 const maxDetailLength = 200;
 const maxFields = 5;
 
-/** A problem for each part of the request: its pointer, `#/hook/url`, and the detail, or only the detail. */
+/** One entry per invalid part of the request: its pointer, such as `#/hook/url`, and the detail, or only the detail. */
 function fieldsOf(body: Json, sanitizer: Sanitizer): readonly RefusedField[] {
   const { errors } = asObject(body);
   const found = asArray(errors).flatMap((error) => {
@@ -123,11 +121,11 @@ function messageOf(body: Json, sanitizer: Sanitizer): string | undefined {
   return message === undefined ? undefined : nameIn(sanitizer.line(message, maxWordsLength));
 }
 
-/** The message of an error body, in the words of its sender, unchanged. */
+/** The message of an error body, in the unchanged words of its sender. */
 export function rawMessageOf(body: Json): string | undefined {
   if (typeof body === 'string') return nameIn(body);
   const { detail, title, error, message, error_description } = asObject(body);
-  // `error` is often only a code or the name of the status, with a sentence in another field.
+  // `error` is often only a code or the name of the status, and another field has the sentence.
   const parts = [error, message, error_description].map(nameIn).filter((part) => part !== undefined);
   return (
     nameIn(detail) ?? nameIn(title) ?? nameIn(asObject(error)['message']) ?? nameIn([...new Set(parts)].join(': '))
@@ -136,7 +134,7 @@ export function rawMessageOf(body: Json): string | undefined {
 
 const maxIdLength = 128;
 
-/** The id of the request in the log of the service or its proxy. */
+/** The id of the request in the log of the service or of its proxy. */
 function requestIdOf(response: ClientResponse): string | undefined {
   const id = nameIn(objectIn(response)['request_id']) ?? headerOf(response, 'x-request-id');
   return id === undefined ? undefined : response.sanitizer.line(id, maxIdLength);
@@ -150,7 +148,7 @@ function missingScopeOf(response: ClientResponse): string | undefined {
   return scope === undefined ? undefined : response.sanitizer.line(scope, maxIdLength);
 }
 
-/** Without user name, password and query, which may be secret. */
+/** Omits user name, password and query, which may be secret. */
 function redirectTarget(response: ClientResponse): string | undefined {
   const { baseUrl } = response;
   const location = headerOf(response, 'location');

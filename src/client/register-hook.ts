@@ -23,7 +23,7 @@ export const createRegisterHook =
         target: endpoints.hooks(workspace),
         headers: { 'idempotency-key': crypto.randomUUID() },
         body,
-        // No error repeats the values of headers either, which may be credentials.
+        // Headers may contain credentials, so errors do not quote them either.
         secrets: [...textsIn(body.secret), ...textsIn(options['headers'])],
         expect: expectHook,
         anySuccess: true,
@@ -35,7 +35,7 @@ export const createRegisterHook =
     const id = firstName(hook, 'id', 'hook_id');
     return {
       hook_id: id && response.sanitizer.line(id, maxIdLength),
-      /** A secret that the service generated, and returns only once. It must be masked before any use. */
+      /** A secret that the service generated, and returns only once. Callers must mask it before any other use. */
       madeSecret: body.secret === undefined ? nameIn(hook['secret']) : undefined,
     };
   };

@@ -29,7 +29,7 @@ export interface ReleaseLockRequest {
   /** Without it, any lock on the path is released. */
   readonly proof?: LockProof | undefined;
   readonly force?: boolean | undefined;
-  /** The reason, with `force`. A service that does not support it may refuse the request. */
+  /** The reason for `force`. A service that does not support reasons may refuse the request. */
   readonly reason?: string | undefined;
   readonly once?: boolean | undefined;
   /** The lock on the path just before the request. */
@@ -40,11 +40,11 @@ export type ReleaseLockResult =
   | { readonly kind: 'released' }
   /** The path was not locked. */
   | { readonly kind: 'absent' }
-  /** A different lock is on the path now, and was left alone. */
+  /** A different lock is now on the path, and was not changed. */
   | {
       readonly kind: 'other';
       readonly holder: KnownLock | undefined;
-      /** An attempt without a response may have released ours before. */
+      /** An earlier attempt without a response may have released our lock. */
       readonly mayBeDone?: boolean;
     }
   | Failed;
@@ -79,7 +79,7 @@ export function createReleaseLock(context: ClientContext) {
     );
   }
 
-  /** A different lock is on the path. If it was acquired after our request was sent, that request has released ours. */
+  /** A different lock is on the path. If it was acquired after our request was sent, that request released our lock. */
   function heldByOther(result: AnsweredCall, holder: KnownLock | undefined): ReleaseLockResult {
     const acquiredAt = Date.parse(holder?.acquired_at ?? '');
     if (result.mayBeDone && acquiredAt >= result.sentAt) return { kind: 'released' };
@@ -94,7 +94,7 @@ export function createReleaseLock(context: ClientContext) {
     return failed(result, found.kind === 'failed' ? found.error : undefined);
   }
 
-  /** A service without ETags cannot match one. The current lock is released only if the list shows that it is ours. */
+  /** For a service without ETags, which cannot match one. Releases the lock only if the list shows that it is ours. */
   async function releaseUnconditionally(
     result: AnsweredCall,
     { proof, ...request }: ReleaseLockRequest,
@@ -138,7 +138,7 @@ export function createReleaseLock(context: ClientContext) {
         const { id, etag } = request.proof ?? {};
         const holder = holderOf(response, request.path);
         const isOurs = id !== undefined && holder?.id === id;
-        // A service cannot match an ETag that it never sent.
+        // A service cannot match an ETag that it never issued.
         const isProof = etag !== undefined || (holder?.id !== undefined && !isOurs);
         if (id !== undefined && !isProof) return releaseUnconditionally(result, request, within);
         return isOurs ? failed(result) : heldByOther(result, holder);
@@ -149,7 +149,7 @@ export function createReleaseLock(context: ClientContext) {
   }
 }
 
-/** The ETag of our lock, if a 412 shows that a renewal without a response has changed it. */
+/** The new ETag of our lock, if a 412 shows that a renewal without a response has changed it. */
 export function changedEtag(
   result: CallResult,
   { path, proof }: Pick<ReleaseLockRequest, 'path' | 'proof'>,

@@ -6,14 +6,14 @@ import { type ClientResponse, isSuccess } from './response.ts';
 import type { RequestFailure, ServiceError, Unusable } from './service-error.ts';
 import type { Clock } from './time.ts';
 
-/** The limits of one operation, for its calls, retries and sleeps together. */
+/** Limits of one operation, shared by its calls, retries and pauses. */
 export interface CallLimits {
   /** By the clock of the client, in milliseconds since 1970. */
   readonly deadline: number;
   readonly signal?: AbortSignal | undefined;
-  /** The longest pause between two attempts, unless the service asks for more: for callers that keep trying. */
+  /** The longest pause between two attempts, unless the service asks for more. For callers that keep trying. */
   readonly maxBackoffMs?: number | undefined;
-  /** Whether there is no later chance: even if the service asks to wait beyond the deadline, the request is tried again. */
+  /** There is no later chance: tries again even if the service asks to wait until after the deadline. */
   readonly isLastChance?: boolean;
 }
 
@@ -24,28 +24,26 @@ export interface Request {
   /** The same resource in another encoding, for gateways that reject the first. */
   readonly otherTarget?: string | undefined;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Members without a value are left out. */
+  /** Members without a value are omitted. */
   readonly body?: object;
   /** The same key may have been sent before this call. */
   readonly keySentBefore?: boolean;
-  /** The request is not sent again after an attempt that may have taken effect. */
+  /** Does not repeat the request after an attempt that may have taken effect. */
   readonly once?: boolean | undefined;
-  /** Additional time for the response, if the request waits in line: its caller repeats it. */
+  /** Additional time for the response of a request that waits in line and is repeated by its caller. */
   readonly waitMs?: number | undefined;
   readonly secrets?: readonly string[];
-  /**
-   * The reason why a success is not the requested resource; undefined if it is. By default, any success is accepted.
-   */
+  /** Returns why a success is not the requested resource; undefined if it is. Without it, any success counts. */
   readonly expect?: ((response: ClientResponse) => Unusable | undefined) | undefined;
-  /** Any success will do if a service without marks sent it: the interface leaves its body open. */
+  /** Accepts any success from a service without marks, because the interface does not define the body. */
   readonly anySuccess?: boolean;
-  /** A service without marks may not support the request: these statuses are then final, whatever the body contains. */
+  /** Statuses that are final regardless of the body, because a service without marks may not support the request. */
   readonly finalAt?: readonly number[];
-  /** The result of a lookup, if it confirms a response that may be from a gateway. */
+  /** Returns the result of a lookup if it confirms a response that may be from a gateway. */
   readonly confirm?: ((response: ClientResponse, within: CallLimits) => Promise<FoundLock | undefined>) | undefined;
 }
 
-/** The final response after all retries, whatever its status: from the service itself, or confirmed. */
+/** The final response after all retries, with any status. It is from the service, or was confirmed. */
 export interface AnsweredCall {
   readonly kind: 'answered';
   readonly response: ClientResponse;
@@ -54,13 +52,11 @@ export interface AnsweredCall {
   readonly mayBeDone: boolean;
   /** The time of the first attempt, by the clock of the server. */
   readonly sentAt: number;
-  /** The error for the response, by default as a refusal. */
+  /** The error for the response. Default: a refusal. */
   error(failure?: RequestFailure): ServiceError;
 }
 
-/**
- * The service refused the operation, or the call was given up. A refused renewal has kinds of its own.
- */
+/** The service refused the operation, or the call gave up. A refused renewal has kinds of its own. */
 export interface Failed {
   readonly kind: 'failed';
   readonly error: ServiceError;
@@ -79,9 +75,9 @@ export interface Retry {
 
 /** Provides a bearer token for each request, and replaces it before it expires. */
 export interface TokenSource {
-  /** The token, or why there is none. Undefined if the signal is aborted first: a limit of the request was reached. */
+  /** The token, or the reason why there is none. Undefined if the signal is aborted first. */
   get(within: CallLimits, signal: AbortSignal): Promise<string | RequestFailure | undefined>;
-  /** Reports that the service refused the token with 401. */
+  /** Reports that the service rejected the token with 401. */
   invalidate(token: string): void;
 }
 
@@ -91,9 +87,9 @@ export interface ClientContext {
   readonly serverNow: Clock;
   /** The run URL; undefined outside a workflow. */
   readonly origin?: string | undefined;
-  /** Sent with each request for a lock: the branch of the run or the checkout. */
+  /** The branch of the run or the checkout. Sent with each request for a lock. */
   readonly branch?: string | undefined;
-  /** Called for granted locks on outdated files, and for those that could not be compared with a current mirror. */
+  /** Called for granted locks on outdated files, and for granted locks that were not compared with a current mirror. */
   readonly onCompared?: ((comparison: LockComparison) => void) | undefined;
 }
 

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { asObject, type Json, type JsonObject, parseJson } from './json.ts';
 import type { Sanitizer } from './sanitizer.ts';
 
-/** Room for a lease of 20,000 locks. */
+/** Enough for a lease of 20,000 locks. */
 export const maxResponseBytes = 32 * 1_024 * 1_024;
 
 type ResponseBody =
@@ -39,7 +39,7 @@ export const objectIn = ({ body }: ClientResponse): JsonObject => (body.kind ===
 
 const maxWarningLength = 300;
 
-/** Describes the headers Deprecation (RFC 9745) and Sunset (RFC 8594) in one warning for all responses. */
+/** Reports the headers Deprecation (RFC 9745) and Sunset (RFC 8594) in a single warning for all responses. */
 export function warnOfDeprecation(warn: (sentence: string) => void): (response: ClientResponse) => void {
   let warned = false;
   return (response) => {
@@ -54,7 +54,7 @@ export function warnOfDeprecation(warn: (sentence: string) => void): (response: 
   };
 }
 
-/** The value of a header; the first if there are several. */
+/** The value of a header; the first one if there are several. */
 export function headerOf({ headers }: ClientResponse, name: string): string | undefined {
   const value = headers[name];
   const [first] = Array.isArray(value) ? value : [value];
@@ -63,7 +63,7 @@ export function headerOf({ headers }: ClientResponse, name: string): string | un
 
 const relation = /;\s*rel\s*=\s*(?:"([^"]*)"|([^\s;,"]+))/i;
 
-/** The targets of a Link header (RFC 8288) by relation. If several have the same relation, the first one counts. */
+/** The targets of a Link header (RFC 8288) by relation. The first one counts if several have the same relation. */
 export function parseLinks(header: string | undefined): ReadonlyMap<string, string> {
   const targets = new Map<string, string>();
   // A target and its parameters. Quoted values can contain commas and semicolons.
@@ -78,7 +78,7 @@ export function parseLinks(header: string | undefined): ReadonlyMap<string, stri
 
 const maxExcerptLength = 200;
 
-/** JSON is detected by parsing: many servers send it as `text/plain` or without a type. */
+/** JSON is recognized by parsing, because many servers send it as `text/plain` or without a type. */
 function readBody({ headers, bytes, tooLarge }: RawResponse, sanitizer: Sanitizer): ResponseBody {
   const coding = headers['content-encoding']?.trim().toLowerCase() ?? '';
   if (coding !== '' && coding !== 'identity' && bytes.length > 0) {

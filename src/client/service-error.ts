@@ -12,7 +12,7 @@ export interface Refused {
   readonly status: number;
   /** False if the response may be from a gateway. */
   readonly isRecognized: boolean;
-  /** The response is a problem of our service. */
+  /** The response is a problem of this project's service. */
   readonly isOwnProblem: boolean;
   /** The message of the service, on one line; undefined if it sent none. */
   readonly message: string | undefined;
@@ -21,9 +21,9 @@ export interface Refused {
   /** From a 403 that names it (RFC 6750). */
   readonly missingScope: string | undefined;
   readonly retryAfterMs: number | undefined;
-  /** Why the service refused locks: files with a newer version. */
+  /** Files with a newer version, because of which the service refused locks. */
   readonly outdated?: readonly Outdated[];
-  /** The target of a redirect, without a query. Redirects are never followed, because the token would be sent along. */
+  /** Target of a redirect, without its query. Redirects are not followed, because that would send the token along. */
   readonly redirect?: string | undefined;
 }
 
@@ -32,10 +32,10 @@ export interface Unusable {
   readonly status: number;
   /** Part of a sentence: the problem with the response. */
   readonly reason: string;
-  /** A sentence about the body, such as "It is an object with: items."; empty if none is shown. */
+  /** A sentence about the body, such as "It is an object with: items."; empty if nothing of it is shown. */
   readonly content: string;
   readonly requestId: string | undefined;
-  /** The same would be sent again: by the service itself, or because it is too large. */
+  /** The service would send the same response again, or one that is too large. */
   readonly isRecognized?: boolean;
 }
 
@@ -51,18 +51,18 @@ export interface ConnectionFailed {
 /** The deadline of the operation was reached first. */
 interface OutOfTime {
   readonly kind: 'deadline';
-  /** The failure of the last attempt; undefined if none was completed. */
+  /** The failure of the last attempt; undefined if no attempt was completed. */
   readonly last: RequestFailure | undefined;
-  /** The wait that the service asked for, if it ends after the deadline. */
+  /** The wait that the service asked for, if it lasts beyond the deadline. */
   readonly retryAfterMs: number | undefined;
 }
 
-/** Nothing was sent, because there is no token for the request. */
+/** Nothing was sent, because there was no token for the request. */
 interface NoToken {
   readonly kind: 'no-token';
   /** Complete sentences. */
   readonly reason: string;
-  /** The request for the token, as errors name it; undefined if there was none. */
+  /** The request for the token, as shown in errors; undefined if there was none. */
   readonly request: string | undefined;
   readonly transient: boolean;
 }
@@ -73,7 +73,7 @@ export type RequestFailure =
   | ConnectionFailed
   | OutOfTime
   | NoToken
-  /** No response to an attempt within its timeout. */
+  /** No response within the timeout of an attempt. */
   | { readonly kind: 'timeout'; readonly limitMs: number }
   | { readonly kind: 'aborted' }
   /** The service knows only the interface. A complete sentence. */
@@ -87,16 +87,14 @@ interface FailedCall {
   readonly server?: string | undefined;
 }
 
-/**
- * The reason why an operation has no result. The message is one line for users: the cause, the advice and the request.
- */
+/** Why an operation has no result. The message is one line for users: the cause, the advice and the request. */
 export class ServiceError extends Error {
   override readonly name = 'ServiceError';
   readonly failure: RequestFailure;
   readonly call: FailedCall;
   /** The cause, in complete sentences. */
   readonly reason: string;
-  /** The advice, after a space; empty if the reason is enough. */
+  /** The advice, after a space; empty if the reason says enough. */
   readonly advice: string;
   /** Such as `GET /v1/workspaces: 401 Unauthorized, request id req_1`. */
   readonly request: string | undefined;
@@ -140,10 +138,10 @@ export function isTransient({ failure }: ServiceError): boolean {
   }
 }
 
-/** Statuses of a server that knows only the interface, and not this route. */
+/** Statuses of a server that knows only the interface, without this route. */
 export const unknownRoute: readonly number[] = [404, 405, 501];
 
-/** Whether a service that knows only the interface has answered, or a gateway until the retries ran out. */
+/** Whether a service that knows only the interface answered, or a gateway, until no retries were left. */
 export function knowsNoRoute({ failure }: ServiceError): boolean {
   const refused = responseIn(failure);
   return refused?.kind === 'refused' && unknownRoute.includes(refused.status) && !refused.isOwnProblem;
@@ -245,7 +243,7 @@ function adviceOnRefusal(refused: Refused): string {
 }
 
 function requestText({ method, path, attempts }: FailedCall, failure: RequestFailure): string {
-  // See connection.ts for the reason why it is not imported.
+  // Not imported: connection.ts has the reason.
   const { STATUS_CODES } = process.getBuiltinModule('node:http');
   const response = responseIn(failure);
   const status = response && `: ${response.status} ${STATUS_CODES[response.status] ?? ''}`.trimEnd();
@@ -254,7 +252,7 @@ function requestText({ method, path, attempts }: FailedCall, failure: RequestFai
   return `${method} ${path}${status ?? ''}${id}${tried}`;
 }
 
-/** The response that a failure is about; undefined if there was none. */
+/** The response that caused a failure; undefined if there was none. */
 function responseIn(failure: RequestFailure): Refused | Unusable | undefined {
   if (failure.kind === 'deadline') return failure.last && responseIn(failure.last);
   return 'status' in failure ? failure : undefined;

@@ -8,11 +8,11 @@ import { plainName, type Sanitizer } from './sanitizer.ts';
 export type SyncReport = Readonly<ReturnType<typeof readReport>>;
 
 export interface StartedSync extends SyncReport {
-  /** The target of status requests; undefined if the service names none on its own server. */
+  /** The target of status requests; undefined if the service names none, or one on another server. */
   readonly statusTarget: string | undefined;
 }
 
-/** The state behind the status word of the service. An unknown word means that the sync is still running. */
+/** The state for the status word of the service. An unknown word counts as running. */
 type SyncState = 'running' | 'succeeded' | 'failed';
 
 export function createSync({ call, endpoints }: ClientContext) {
@@ -77,7 +77,7 @@ export function readSync(body: JsonObject, sanitizer: Sanitizer) {
 
 const maxUrlLength = 2_048;
 
-/** Clones send the token to this URL, so it must be as safe as the base URL, and must not contain a password. */
+/** git sends the token to this URL, so it must be as safe as the base URL, and must not contain a password. */
 export function cloneUrlIn(body: JsonObject, baseUrl: URL): string | undefined {
   const text = nameIn(body['clone_url']) ?? '';
   if (text.length > maxUrlLength || !URL.canParse(text)) return undefined;

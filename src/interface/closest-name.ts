@@ -1,4 +1,4 @@
-/** The name itself, or else those closest to it in case or spelling. */
+/** The name itself, or else the names that are closest to it in case or spelling. */
 export function closestNames(name: string, names: Iterable<string>, maxEdits = 4): readonly string[] {
   const wanted = name.toLowerCase();
   const allowed = Math.min(editsAllowed(wanted), maxEdits);
@@ -13,19 +13,19 @@ export function closestNames(name: string, names: Iterable<string>, maxEdits = 4
 
 const maxEditsInPath = 2;
 
-/** The path itself, or else the one with the closest name in each folder along it. Undefined if several are as close. */
+/** The path itself, or else the one with the closest name in each of its folders. Undefined if several are as close. */
 export function closestPath(path: string, namesIn: (folder: string) => Iterable<string>): string | undefined {
   let closest = '';
   for (const name of path.split('/')) {
     const [next, ...others] = closestNames(name, namesIn(closest), maxEditsInPath);
-    // Files with numbers are close to each other: any of them would be a guess.
+    // Names with numbers are close to each other, so any of them would be a guess.
     if (next === undefined || others.length > 0) return undefined;
     closest = closest === '' ? next : `${closest}/${next}`;
   }
   return closest;
 }
 
-/** Short names can differ by one or two letters without being typos of each other. */
+/** Short names can differ by a letter or two without being typos of each other. */
 const editsAllowed = ({ length }: string): number => (length <= 2 ? 0 : length < 8 ? 1 : Math.floor(length / 4));
 
 /** Whether this many insertions, deletions, replacements or swaps of neighbors turn one text into the other. */

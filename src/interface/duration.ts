@@ -2,12 +2,12 @@ import { accepted, type Parsed, refused } from './parsed.ts';
 
 const secondsIn = { s: 1, m: 60, h: 3_600, d: 86_400 } as const;
 
-/** A span of whole seconds, written as a number and one unit: `45s`, `10m`, `1h`, `7d`. */
+/** A whole number of seconds, written as a number and one unit: `45s`, `10m`, `1h`, `7d`. */
 export interface Duration {
   readonly seconds: number;
 }
 
-/** Formats the duration with the largest unit that leaves a whole number. */
+/** Formats the duration in the largest unit that gives a whole number. */
 export function formatDuration({ seconds }: Duration): string {
   for (const unit of ['d', 'h', 'm'] as const) {
     if (seconds > 0 && seconds % secondsIn[unit] === 0) return `${seconds / secondsIn[unit]}${unit}`;
@@ -15,7 +15,7 @@ export function formatDuration({ seconds }: Duration): string {
   return `${seconds}s`;
 }
 
-/** Callers choose a `max` for which a time that far ahead still has a date. */
+/** Callers choose a `max` that, added to the current time, still gives a valid date. */
 export const parseDurationBetween =
   (min: Duration, max: Duration) =>
   (text: string): Parsed<Duration> => {

@@ -1,12 +1,12 @@
 import { formatSpan } from './duration.ts';
 
-/** Joins the first few texts and the number of the others. */
+/** Joins the first few texts, and adds the number of the others. */
 export function joinFirst(texts: readonly string[], max = 5): string {
   const more = texts.length - max;
   return texts.slice(0, max).join(', ') + (more > 0 ? ` and ${formatNumber(more)} more` : '');
 }
 
-/** A duration, with tenths of a second if it is short. */
+/** A duration; a short one with tenths of a second. */
 export const formatElapsed = (milliseconds: number): string =>
   milliseconds < 10_000 ? `${(milliseconds / 1_000).toFixed(1)} s` : formatSpan(milliseconds / 1_000);
 
@@ -24,7 +24,7 @@ export function timeCell(time: string | null | undefined): string {
 const runUrl =
   /^https?:\/\/[\w.-]+(?::\d+)?\/([\w.-]+(?:\/[\w.-]+)+)\/(?:actions\/runs|-\/pipelines)\/(\d+)(?:\/attempts\/(\d+))?$/;
 
-/** "octo-games/dragon #1040" for the URL of that run; undefined for any other text. */
+/** "octo-games/dragon #1040" for the URL of that run; undefined for other texts. */
 export function runName(url: string): string | undefined {
   const [, repository, run, attempt = '1'] = runUrl.exec(url) ?? [];
   if (repository === undefined || run === undefined) return undefined;
@@ -49,8 +49,8 @@ export function formatRelativeTime(time: number, now: number): string {
 }
 
 /**
- * "14:05 UTC", with the date if it is not today. Without `now`, for texts that are read later, such as a job summary:
- * "2026-03-01 14:05 UTC".
+ * "14:05 UTC", with the date if it is not today. Without `now`, always with the date, for texts that are read later,
+ * such as a job summary: "2026-03-01 14:05 UTC".
  */
 export function clockTime(time: number, now?: number): string {
   const iso = new Date(time).toISOString();

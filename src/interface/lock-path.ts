@@ -1,6 +1,6 @@
 import { accepted, type Parsed, refused } from './parsed.ts';
 
-/** Patterns that no path may match, and the error for each. */
+/** Patterns that no path may match, each with its error. */
 const forbidden: readonly (readonly [pattern: RegExp, reason: string])[] = [
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern is meant to match them.
   [/[\x00-\x1f\x7f-\x9f]/, 'A path must not have control characters.'],
@@ -12,38 +12,38 @@ const forbidden: readonly (readonly [pattern: RegExp, reason: string])[] = [
 ];
 
 /**
- * Matches all forbidden texts, for the schema of a path: only with regular expression syntax that every language
+ * Matches all forbidden texts, for the schema of a path. Uses only regular expression syntax that every language
  * supports.
  */
 export const forbiddenInLockPath = forbidden.map(([{ source }]) => source).join('|');
 
 declare const brand: unique symbol;
 
-/** The most paths that one lease takes. */
+/** Maximum number of paths in a lease. */
 export const maxLeasePaths = 20_000;
 
-/** The service names at most so many of the paths that are not free. */
+/** If paths are not free, the service names at most this number of them. */
 export const maxNamedPaths = 20;
 
-/** The path of a file inside a workspace, in a canonical form: two spellings of the same path share it. */
+/** The path of a file in a workspace, in canonical form: all spellings of a path have the same one. */
 export type LockPath = string & { readonly [brand]: 'LockPath' };
 
 const drive = /^[a-z]:\//i;
 
 /**
- * Parses a path in a workspace as users write it: backslashes count as slashes, and segments without effect (`./a`,
- * `a//b`, `a/./b`) are removed. A path that does not name a file of the workspace is refused.
+ * Parses a path in a workspace as users write it. Backslashes count as slashes, and segments without effect (`./a`,
+ * `a//b`, `a/./b`) are removed. Refuses a path that does not name a file in the workspace.
  */
 export function canonicalLockPath(text: string, parse: typeof parseLockPath = parseLockPath): Parsed<LockPath> {
   const segments = text.replaceAll('\\', '/').split('/');
   const last = segments.length - 1;
-  // Both ends stay: an empty first segment is the root, and the last segment decides whether the path names a file.
+  // Keeps both ends: an empty first segment means the root, and the last one decides whether the path names a file.
   const path = segments
     .filter((segment, index) => index === last || (segment !== '.' && (segment !== '' || index === 0)))
     .join('/');
   const composed = compose(path);
   if (!composed.ok) return composed;
-  // Composed first: composition turns some characters into letters, such as the kelvin sign.
+  // Checked after composition, which turns some characters into letters, such as the kelvin sign.
   if (drive.test(composed.value)) {
     return refused('A path is relative to the workspace: it must not start with a drive (C:).');
   }
@@ -55,19 +55,19 @@ export const asOneSegment = (path: LockPath): string => encodeURIComponent(path)
 /** The path as several segments of a URL, for servers behind a proxy that rejects encoded slashes. */
 export const asSegments = (path: LockPath): string => path.split('/').map(encodeURIComponent).join('/');
 
-/** In bytes of UTF-8, of the composed path that is stored. */
+/** In bytes of UTF-8, after composition. */
 export const maxLockPathBytes = 1_024;
 
 /**
- * NFC never reduces a text to less than a quarter of its size (three jamo become one Hangul syllable; seven bytes
- * become the two of U+0390), so a longer text cannot become a path. It is refused before composition, because sorting
- * marks takes time that grows with the square of their number.
+ * NFC never shortens a text to less than a quarter (three jamo become one Hangul syllable; seven bytes become the two
+ * of U+0390), so a longer text cannot become a valid path. It is refused before composition, because sorting marks
+ * takes time that grows with the square of their number.
  */
 const maxUncomposedBytes = 4 * maxLockPathBytes;
 
 const tooLong = `A path must not be longer than ${maxLockPathBytes} bytes.`;
 
-/** Parses the path of the lock in a URL: the part after `/locks/`, exactly as it was sent. */
+/** Parses the path of a lock in a URL: the part after `/locks/`, exactly as sent. */
 export function lockPathFromUrl(raw: string): Parsed<LockPath> {
   // An encoded byte takes at most three characters.
   if (raw.length > 3 * maxUncomposedBytes) return refused(tooLong);
@@ -81,8 +81,8 @@ export function lockPathFromUrl(raw: string): Parsed<LockPath> {
 }
 
 /**
- * Characters that change the direction of text, and the zero-width space: with them, a path looks like another one. The
- * joiners U+200C and U+200D are letters in some scripts, and are allowed.
+ * Characters that change the direction of text, and the zero-width space. They make a path look like another one. The
+ * joiners U+200C and U+200D are allowed, because some scripts need them.
  */
 export const misleading = /[\u061c\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
 
@@ -95,14 +95,14 @@ export function parseLockPath(text: string): Parsed<LockPath> {
 }
 
 /**
- * Parses the path of a lock that another service may have granted, with misleading characters. Composes the characters
- * (NFC), and refuses a path that needs any other correction.
+ * Parses the path of a lock that another service may have granted, and that may contain misleading characters. Composes
+ * characters (NFC), and refuses a path that needs any other correction.
  */
 export function parseHeldPath(text: string): Parsed<LockPath> {
   const composed = compose(text);
   if (!composed.ok) return composed;
   const path = composed.value;
-  // No reason contains the path: callers show the path next to it, escaped.
+  // No reason contains the path, because callers show it next to the reason, escaped.
   if (path === '') return refused('A path must not be empty.');
   if (isLonger(path, maxLockPathBytes)) return refused(tooLong);
   if (!path.isWellFormed()) return refused('The path is not valid Unicode: it has half of a surrogate pair.');
@@ -111,33 +111,33 @@ export function parseHeldPath(text: string): Parsed<LockPath> {
   return reason === undefined ? accepted(path as LockPath) : refused(reason);
 }
 
-/** The length is already known and checked first, because a character has at least one byte. */
+/** Checks a known length first, because each character has at least one byte. */
 function compose(text: string): Parsed<string> {
   if (text.length > maxUncomposedBytes || isLonger(text, maxUncomposedBytes)) return refused(tooLong);
   return accepted(text.normalize('NFC'));
 }
 
-/** Counts the bytes of a text only if it may have too many: a character of JavaScript takes at most three. */
+/** Counts bytes only if there may be too many: a UTF-16 unit takes at most three. */
 const isLonger = (text: string, maxBytes: number): boolean =>
   3 * text.length > maxBytes && new TextEncoder().encode(text).length > maxBytes;
 
 export const byPath = (one: { readonly path: string }, other: { readonly path: string }): number =>
   one.path < other.path ? -1 : 1;
 
-/** How long a free path is kept for a person who has asked for it with a note. */
+/** How long a free path is kept for a person who asked for it. */
 export const pathKeptMinutes = 10;
 
 /** Length in characters, as JSON Schema counts them. */
 export const maxNoteLength = 200;
 
-/** Control characters, line breaks, and characters that make a text look like another one. */
+/** Control characters, line breaks, and characters that make a text look like another. */
 export const forbiddenInNote = `[\\x00-\\x1f\\x7f-\\x9f\\u2028\\u2029]|${misleading.source}`;
 
 const forbiddenNote = new RegExp(forbiddenInNote);
 
-/** A note of the holder for clients that find the path locked, or the reason of a forced release. Null if empty. */
+/** A note of the holder for anyone who finds the path locked, or the reason of a forced release. Null if empty. */
 export function parseNote(text: string): Parsed<string | null> {
-  // A character has at most two UTF-16 units, so a text that is much too long is not split into characters.
+  // A character has at most two UTF-16 units, so a text that is far too long is not split into characters.
   if (text.length > 2 * maxNoteLength || [...text].length > maxNoteLength) {
     return refused(`It must have at most ${maxNoteLength} characters.`);
   }

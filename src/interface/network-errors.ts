@@ -8,5 +8,5 @@ const texts: Readonly<Record<string, string>> = {
   ETIMEDOUT: 'it did not answer in time',
 };
 
-/** The reason why a server did not answer, to complete a sentence, by the code of errno(3) or getaddrinfo(3). */
+/** Why a server did not answer, to complete a sentence, by the code of errno(3) or getaddrinfo(3). */
 export const networkErrorText = (code: string): string | undefined => texts[code];

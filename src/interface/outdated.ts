@@ -14,6 +14,6 @@ export const mirrorAgeText = (asOf: Timestamp | null): string =>
     ? 'Not all branches were compared: the mirror could not be read or brought up to date.'
     : `The files were compared with the mirror as of ${asOf}, which could not be brought up to date in time.`;
 
-/** Whether the workspace refuses a lock on the one file that was compared, or that could not be. */
+/** Whether the workspace refuses a lock on a file that is outdated, or that could not be compared. */
 export const isRefused = ({ latest, outdated, gap }: Compared): boolean =>
   latest === 'refuse' && (outdated.length > 0 || gap !== undefined);

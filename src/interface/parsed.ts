@@ -1,6 +1,6 @@
 import { closestNames } from './closest-name.ts';
 
-/** The result of parsing untrusted input: a valid value, or a sentence with the reason why there is none. */
+/** The result of parsing untrusted input: a valid value, or a sentence with the reason why it is invalid. */
 export type Parsed<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly reason: string };
 
 export type Parse<T> = (text: string) => Parsed<T>;
@@ -8,13 +8,13 @@ export type Parse<T> = (text: string) => Parsed<T>;
 export const accepted = <T>(value: T): Parsed<T> => ({ ok: true, value });
 
 /**
- * C0, DEL and C1, as `\p{Cc}`: V8 takes longer to look up any such class, each time, than to run the rest of a check.
+ * C0, DEL and C1, like `\p{Cc}`. V8 takes longer to look up such a class, each time, than to run the rest of a check.
  */
 export const controlCharacter = /[^ -~\u00a0-\uffff]/;
 
 export const refused = (reason: string): Parsed<never> => ({ ok: false, reason });
 
-/** Parses a name or another text in one line. `what` completes the sentence "It must be …". */
+/** Parses a name or another single-line text. `what` completes the sentence "It must be …". */
 export const textOf =
   (what: string): Parse<string> =>
   (text) =>
@@ -29,7 +29,7 @@ export const wholeNumber =
       : refused(`It must be a whole number from ${min} to ${max}.`);
   };
 
-/** How many of the paths, or of the items of a pool, to lock. */
+/** Number of paths, or of items of a pool, to lock. */
 export const parseAny = wholeNumber(1, 999_999);
 
 /** Parses a property of the items of a pool. */
@@ -46,7 +46,7 @@ export const oneOf =
     return found === undefined ? refused(`${didYouMean(text, names)}${allowed}`) : accepted(found);
   };
 
-/** A question with a trailing space, to be followed by the list of valid names. Empty if no name is similar. */
+/** A question with a trailing space, to be followed by the list of valid names. Empty if none is similar. */
 export function didYouMean(typed: string, names: Iterable<string>): string {
   const [name] = closestNames(typed, names);
   return name === undefined ? '' : `Did you mean ${name}? `;

@@ -1,6 +1,6 @@
 export type Redact = (text: string) => string;
 
-/** For more spellings, a look at each position of a text is faster than a search for each of them. */
+/** With more spellings than this, one pass over the positions of a text is faster than a search for each spelling. */
 const maxSearches = 200;
 
 export function createRedactor(secrets: readonly string[]): Redact {
@@ -17,7 +17,7 @@ export function createRedactor(secrets: readonly string[]): Redact {
       if (!starts.has(text.slice(at, at + least))) continue;
       const length = lengths.find((each) => all.has(text.slice(at, at + each)));
       if (length === undefined) continue;
-      // Secrets that overlap become one.
+      // Overlapping secrets become one.
       if (at >= from) redacted += `${text.slice(from, at)}***`;
       from = Math.max(from, at + length);
     }
@@ -26,8 +26,8 @@ export function createRedactor(secrets: readonly string[]): Redact {
 }
 
 /**
- * One after the other: a pattern of all of them can exceed the limit of V8, which then repeats it in its error. The
- * last spelling is the shortest: a response may have millions of texts, most of them shorter.
+ * Searches for one spelling at a time: a pattern of all of them could exceed the limit of V8, whose error would contain
+ * it. The last spelling is the shortest, and most of the millions of texts that a response may have are shorter.
  */
 export const redact = (text: string, spellings: readonly string[]): string =>
   text.length < (spellings.at(-1)?.length ?? 0)
@@ -35,8 +35,8 @@ export const redact = (text: string, spellings: readonly string[]): string =>
     : spellings.reduce((rest, spelling) => (rest.includes(spelling) ? rest.replaceAll(spelling, '***') : rest), text);
 
 /**
- * The secrets, and their forms in JSON, URLs, HTML, Base64 and hexadecimal digits. Longest first: if one starts with
- * another, nothing of the longer one is left.
+ * The secrets and their forms in JSON, URLs, HTML, Base64 and hexadecimal digits. Longest first, so that nothing
+ * remains of a secret that starts with another.
  */
 export function spellingsOf(secrets: readonly string[]): readonly string[] {
   const all = secrets
@@ -50,11 +50,11 @@ export function spellingsOf(secrets: readonly string[]): readonly string[] {
   return [...new Set(all)].filter((text) => text !== '').sort((one, other) => other.length - one.length);
 }
 
-/** Most tokens have only these characters, which are written alike in JSON, URLs, forms, HTML and every encoding. */
+/** Most tokens have only these characters, which look the same in JSON, URLs, forms, HTML and any encoding. */
 const isPlain = /^[\w.-]+$/;
 
 /**
- * RFC 3986 section 2.3, a URI component as JavaScript encodes it, and a form field; each with hex digits in either
+ * RFC 3986 section 2.3, a URI component as JavaScript encodes it, and a form field, each with hex digits in either
  * case.
  */
 function inUrls(secret: string): readonly string[] {
@@ -66,7 +66,7 @@ function inUrls(secret: string): readonly string[] {
 
 const percent = (character: string): string => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
 
-/** As JavaScript writes it, with slashes escaped as PHP does, and with HTML characters escaped as Go does. */
+/** As written by JavaScript, with slashes escaped like PHP does, and with HTML characters escaped like Go does. */
 function inJson(secret: string): readonly string[] {
   const text = JSON.stringify(secret).slice(1, -1);
   const unicode = (character: string): string => `\\u00${character.charCodeAt(0).toString(16)}`;
@@ -80,12 +80,12 @@ function inHtml(secret: string): readonly string[] {
   return [text, text.replaceAll("'", '&#39;'), text.replaceAll("'", '&apos;')];
 }
 
-/** Encoded, a shorter secret would match unrelated texts. */
+/** A shorter secret, once encoded, would match unrelated texts. */
 const minEncoded = 8;
 
 /**
- * Three bytes become four characters, so the offset of the secret matters. Characters shared with other bytes are left
- * out.
+ * The offset of the secret matters, because three bytes become four characters. Omits characters that are shared with
+ * other bytes.
  */
 function inBase64(secret: string): readonly string[] {
   const bytes = Buffer.from(secret);
@@ -103,12 +103,12 @@ const inHex = (secret: string): readonly string[] => {
   return secret.length < minEncoded ? [] : [text, text.toUpperCase()];
 };
 
-/** A header in ISO 8859-1 that was read as UTF-8. */
+/** A header in ISO 8859-1 that was decoded as UTF-8. */
 const asMisread = (secret: string): string => Buffer.from(secret, 'latin1').toString();
 
 const minLine = 4;
 
-/** Logs arrive line by line, so each line of a secret is treated as a secret, with the line breaks of the runner. */
+/** Logs arrive line by line, so each line of a secret is a secret itself, with the line breaks of the runner. */
 const withItsLines = (secret: string): readonly string[] => [
   secret,
   ...secret

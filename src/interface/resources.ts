@@ -4,7 +4,7 @@ export type Timestamp = string;
 export const syncStatuses = ['queued', 'running', 'succeeded', 'failed'] as const;
 export type SyncStatus = (typeof syncStatuses)[number];
 
-/** The maximum number of missing objects that a sync lists; `missing_objects` counts all of them. */
+/** Maximum number of missing objects that a sync lists. `missing_objects` counts all of them. */
 export const maxNamedMissing = 10;
 
 export const lockTypes = ['exclusive'] as const;
@@ -19,17 +19,17 @@ export interface Lock {
   readonly owner: string;
   /** The URL of the run that acquired the lock, as sent in `Referer`. */
   readonly origin: string | null;
-  /** A note of the owner for clients that find the path locked. */
+  /** The owner's note for anyone who finds the path locked. */
   readonly note: string | null;
   readonly acquired_at: Timestamp;
   readonly expires_at: Timestamp;
-  /** Larger than that of every earlier lock in its workspace. */
+  /** Greater than the fence of every earlier lock in the workspace. */
   readonly fence: number;
   /** The lease that it belongs to; null for a lock on its own. */
   readonly lease: string | null;
 }
 
-/** A version of a file on another branch that the branch of a request lacks. */
+/** A version of a file on another branch that the branch of the request does not contain. */
 export interface Outdated {
   readonly path: string;
   readonly branch: string;
@@ -40,12 +40,12 @@ export interface Outdated {
   readonly deleted?: true | undefined;
 }
 
-/** Whether a lock on an outdated file is refused, acquired with a warning, or not compared. */
+/** Whether a lock on an outdated file is refused, acquired with a warning, or not checked. */
 export const latestModes = ['refuse', 'warn', 'off'] as const;
 
 export type LatestMode = (typeof latestModes)[number];
 
-/** The versions of some files that the branch of a client lacks. */
+/** The file versions that the branch of a client does not contain. */
 export interface Comparison {
   readonly latest: LatestMode;
   readonly outdated: readonly Outdated[];
@@ -61,19 +61,19 @@ export interface Compared extends Comparison {
 export interface ComparisonGap {
   /** A sentence for users. */
   readonly reason: string;
-  /** Whether asking again would change nothing. */
+  /** Whether another attempt would give the same result. */
   readonly isLasting: boolean;
 }
 
-/** A lock path with a name in lists of similar ones, such as a license seat. */
+/** A lock path with a name, in a list of similar ones, such as license seats. */
 export interface PoolItem {
   readonly path: string;
-  /** Without the values of secret properties, unless the caller holds the lock on the path. */
+  /** Omits the values of secret properties, unless the caller holds the lock on the path. */
   readonly properties: Readonly<Record<string, string>>;
   readonly secret: readonly string[];
 }
 
-/** The item as it may appear in texts that others read. */
+/** The item without secrets, for texts that others can read. */
 export function withoutSecrets<Item extends PoolItem>(item: Item): Item {
   const shown = Object.entries(item.properties).filter(([name]) => !item.secret.includes(name));
   return { ...item, properties: Object.fromEntries(shown) };

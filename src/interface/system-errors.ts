@@ -1,7 +1,7 @@
 import { errorMessage } from './format.ts';
 import { networkErrorText } from './network-errors.ts';
 
-/** Reasons of failed system calls on files, to complete a sentence. Keys are codes of errno(3). */
+/** Reasons why system calls on files fail, to complete a sentence. Keys are codes of errno(3). */
 const fileTexts: Readonly<Record<string, string>> = {
   EACCES: 'this user may not read and write it',
   EPERM: 'this user may not read and write it',
@@ -29,7 +29,7 @@ export const fileErrorText = (code: string): string | undefined => fileTexts[cod
 
 export const systemErrorText = (code: string): string | undefined => fileTexts[code] ?? networkErrorText(code);
 
-/** The reason why a program could not be run, to complete a sentence. */
+/** Why a program could not be started, to complete a sentence. */
 export const startErrorText = (error: unknown): string =>
   startErrors[errorCode(error)] ?? fileErrorText(errorCode(error)) ?? errorMessage(error);
 

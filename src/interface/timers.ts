@@ -1,7 +1,7 @@
-/** With a longer time, a timer would fire at once. */
+/** With a longer time, a timer would fire immediately. */
 export const maxTimerMs = 2 ** 31 - 1;
 
-/** Resolves with the fallback if the promise takes longer. The promise is then ignored, even if it rejects. */
+/** Resolves with the fallback if the promise takes too long. The promise is then ignored, even if it rejects. */
 export async function withinMs<T, Fallback>(promise: Promise<T>, ms: number, fallback: Fallback) {
   const late = Promise.withResolvers<Fallback>();
   const timer = setTimeout(() => late.resolve(fallback), ms).unref();
@@ -21,7 +21,7 @@ export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): P
   try {
     return await Promise.race([work, aborted.promise]);
   } finally {
-    // A signal of AbortSignal.any that has a listener is never garbage-collected.
+    // A signal from AbortSignal.any() that has a listener is never garbage-collected.
     signal.removeEventListener('abort', stop);
   }
 }
