@@ -1,9 +1,10 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { createCommandSession, keepLocks } from '../../src/cli/session.ts';
+import { keepLocks } from '../../src/cli/session.ts';
 import type { Client } from '../../src/client/client.ts';
 import type { AcquiredLock } from '../../src/client/known-lock.ts';
+import type { Ttl } from '../../src/interface/duration.ts';
 import { ttl } from '../client/test-client.ts';
-import { errorOf, grantOf, knownLock, lockOf, place, refused } from '../locks/samples.ts';
+import { commandSession, errorOf, grantOf, knownLock, lockOf, refused } from '../locks/samples.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -14,6 +15,14 @@ const sleep = (ms: number, signal?: AbortSignal) =>
     setTimeout(resolve, ms);
     signal?.addEventListener('abort', () => resolve());
   });
+
+/** A session with a lock on one path. */
+function holding(client: Pick<Client, 'serverNow' | 'renewLock'>, its: Ttl, acquired_at: string, expires_at: string) {
+  const session = commandSession(client, its);
+  const lock = lockOf('a', { id: 'lock_a', acquired_at, expires_at });
+  session.ledger.record(grantOf('a', { step: session.step, at: acquired_at, lock }));
+  return session;
+}
 
 /**
  * Keeps a lock with a ttl of 2 s. Its renewals take this long, and `Date` in their responses is ahead of the clock of
@@ -36,12 +45,7 @@ async function keeping(
       return { kind: 'renewed', lock };
     },
   };
-  // A renewal uses no other methods.
-  const remote = { ...place, client: client as Client, interrupted: new AbortController().signal };
-  const unused = { within: () => ({ deadline: 0 }), report: () => undefined };
-  const session = createCommandSession({ ...remote, ...unused }, ttl(`${2 * speed}s`));
-  const lock = lockOf('a', { id: 'lock_a', acquired_at: isoIn(0), expires_at: isoIn(ttlMs) });
-  session.ledger.record(grantOf('a', { step: session.step, at: isoIn(0), lock }));
+  const session = holding(client, ttl(`${2 * speed}s`), isoIn(0), isoIn(ttlMs));
   // The latest time of a renewal.
   const context = {
     ...{ ...session.context, clock, random: () => 0 },
@@ -68,12 +72,8 @@ test('a command whose machine was suspended renews its locks at once, and learns
     },
   };
   const startedAt = performance.now();
-  const remote = { ...place, client: client as Client, interrupted: new AbortController().signal };
-  const unused = { within: () => ({ deadline: 0 }), report: () => undefined };
-  const session = createCommandSession({ ...remote, ...unused }, ttl('1m'));
   const iso = (ms: number): string => new Date(ms).toISOString();
-  const lock = lockOf('a', { id: 'lock_a', acquired_at: iso(0), expires_at: iso(60_000) });
-  session.ledger.record(grantOf('a', { step: session.step, at: iso(0), lock }));
+  const session = holding(client, ttl('1m'), iso(0), iso(60_000));
   const context = { ...session.context, clock: () => performance.now(), random: () => 0, sleep };
   const onLost = vi.fn();
   const times = { requestTimeoutMs: 1_000, marginMs: 1_000, grantedAt: startedAt, canRenew: true };

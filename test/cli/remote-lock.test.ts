@@ -552,11 +552,4 @@ describe('lock check in a hook before each commit', () => {
     workspace = '';
     expect(await commit('ada')).toEqual({ committed: true, told: '' });
   });
-
-  test('refuses a commit if the service cannot answer', async () => {
-    write('a.uasset', 'new');
-    git('add', '--all');
-    workspace = '';
-    expect(await commit('ada')).toEqual({ committed: false, told: expect.stringContaining('WORKSPACE_ID is not set') });
-  });
 });

@@ -212,11 +212,6 @@ describe('a lost response', () => {
     expect(unanswered(result).error.status).toBe(401);
   });
 
-  test('means that the holder in a later 423 may be this job', async () => {
-    const { result } = await acquire(inTurn(page(502), json(423, { owner: 'ada' })));
-    expect(ofKind(result, 'held').mayBeDone).toBe(true);
-  });
-
   test('is unanswered if the request was aborted, but failed if nothing was sent', async () => {
     const stop = new AbortController();
     const { client } = await clientOf(() => stop.abort());

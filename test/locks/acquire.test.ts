@@ -5,21 +5,19 @@ import type { ReleaseLockResult } from '../../src/client/release-lock.ts';
 import type { RequestFailure } from '../../src/client/service-error.ts';
 import type { LockPath } from '../../src/interface/lock-path.ts';
 import type { QueuePosition } from '../../src/interface/problem.ts';
-import { acquireLocks } from '../../src/locks/acquire.ts';
 import { openHistory } from '../../src/locks/ledger/history.ts';
 import type { IntentResult } from '../../src/locks/path-by-path.ts';
 import { lockPath } from '../client/test-client.ts';
 import {
+  acquiring,
   conflictOf,
   errorOf,
-  grantOf,
+  grantedTo,
   iso,
   knownLock,
-  lockOf,
   refused,
   serviceOf,
   start,
-  terms,
   type WaitingRequest,
 } from './samples.ts';
 
@@ -46,12 +44,7 @@ const held = (path: LockPath, retryAfterMs?: number, more: Partial<HeldPath> = {
 const inLine = (path: LockPath, queue?: QueuePosition): IntentResult =>
   held(path, undefined, { hasWaited: true, queue });
 
-const taken = (path: LockPath): IntentResult => ({
-  kind: 'acquired',
-  grant: grantOf(path, { lock: lockOf(path, { expires_at: iso(36_000 * second) }) }),
-  lock: { ...knownLock(path), ...lockOf(path), path },
-  grantedAt: Number.POSITIVE_INFINITY,
-});
+const taken = (path: LockPath): IntentResult => grantedTo(path, iso(36_000 * second));
 
 const failed = (failure: RequestFailure): IntentResult => ({
   kind: 'failed',
@@ -142,17 +135,10 @@ async function waiting({
       },
     }),
   };
-  const result = await acquireLocks(
+  const result = await acquiring(
+    client,
     {
-      // A wait uses no other methods.
-      client: client as Client,
-      terms,
-      record: (...entries) => history.add(entries),
-      clock,
-      random,
-      signal,
-      withoutWait: { deadline: clock() + 150_000 },
-      log: { line: (text) => lines.push(text) },
+      ...{ clock, random, signal, record: (...entries) => history.add(entries), line: (text) => lines.push(text) },
       async sleep(ms) {
         events.push('sleep');
         sleeps.push(ms);
@@ -160,7 +146,7 @@ async function waiting({
       },
     },
     { paths: paths.map(lockPath), count },
-    { wait: { seconds: waitSeconds }, urgency: 3 },
+    waitSeconds,
   );
   const unanswered = history.read().unanswered.map(({ path }) => path);
   return { result, unanswered, keys, sleeps, lines, events, askedAt, tookMs: now - start, rollbackMs };

@@ -2,13 +2,12 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Client } from '../../src/client/client.ts';
 import type { LockPath } from '../../src/interface/lock-path.ts';
-import { type Acquisition, acquireLocks } from '../../src/locks/acquire.ts';
-import type { Grant } from '../../src/locks/ledger/entry.ts';
+import type { Acquisition } from '../../src/locks/acquire.ts';
 import { openHistory } from '../../src/locks/ledger/history.ts';
 import type { IntentResult } from '../../src/locks/path-by-path.ts';
 import { lockPath } from '../client/test-client.ts';
 import { runs } from '../support/runs.ts';
-import { errorOf, grantOf, iso, knownLock, lockOf, refused, serviceOf, start, terms } from './samples.ts';
+import { acquiring, errorOf, grantedTo, iso, knownLock, refused, serviceOf, start } from './samples.ts';
 import { createVirtualTime, type VirtualTime } from './virtual-time.ts';
 
 const second = 1_000;
@@ -35,7 +34,6 @@ const busy = errorOf(refused(503));
 /** A step of the action with this table, and a record of its behavior. */
 function openStep(time: VirtualTime, holders: Table, step: Step) {
   const { name, paths, count, waitSeconds, random, troubles = [], releaseTroubles = [] } = step;
-  const { signal } = new AbortController();
   const left = [...troubles];
   const leftForReleases = [...releaseTroubles];
   const lines: string[] = [];
@@ -55,15 +53,7 @@ function openStep(time: VirtualTime, holders: Table, step: Step) {
     max = Math.max(max, counted());
     return true;
   };
-  const granted = (path: LockPath): IntentResult => {
-    const grant: Grant = grantOf(path, { lock: lockOf(path, { expires_at: iso(36_000 * second) }) });
-    return {
-      kind: 'acquired',
-      grant,
-      lock: { ...knownLock(path), ...lockOf(path), path },
-      grantedAt: Number.POSITIVE_INFINITY,
-    };
-  };
+  const granted = (path: LockPath): IntentResult => grantedTo(path, iso(36_000 * second));
   const held = (path: LockPath): IntentResult => ({
     kind: 'held',
     path,
@@ -111,24 +101,17 @@ function openStep(time: VirtualTime, holders: Table, step: Step) {
   });
   const history = openHistory();
   const client: Partial<Client> = { ...service, serverNow: time.now };
-  const finished: Promise<Acquisition> = acquireLocks(
+  const finished = acquiring(
+    client,
     {
-      // A wait uses no other methods.
-      client: client as Client,
-      terms,
-      record: (...entries) => history.add(entries),
-      clock: time.now,
-      random,
-      signal,
-      withoutWait: { deadline: time.now() + 150_000, signal },
-      log: { line: (text) => lines.push(text) },
+      ...{ clock: time.now, random, record: (...all) => history.add(all), line: (text) => lines.push(text) },
       sleep(ms) {
         whilePausing.push(counted());
         return time.sleep(ms);
       },
     },
     { paths, count },
-    { wait: { seconds: waitSeconds }, urgency: 3 },
+    waitSeconds,
   );
   const unreleased = () => history.read().held.map(({ grant }) => grant.path);
   return { finished, unreleased, mine, excused, max: () => max, requests: () => requests, whilePausing, lines };

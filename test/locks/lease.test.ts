@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { asFlag, createCommandSession } from '../../src/cli/session.ts';
+import { asFlag } from '../../src/cli/session.ts';
 import type { Client } from '../../src/client/client.ts';
 import type { EndLeaseResult, PutLeaseResult } from '../../src/client/leases.ts';
 import type { Conflict } from '../../src/client/post-lock.ts';
@@ -8,15 +8,16 @@ import { acquireLocks, notAcquiredText } from '../../src/locks/acquire.ts';
 import { type Entry, readEntry } from '../../src/locks/ledger/entry.ts';
 import { historyOf, openHistory } from '../../src/locks/ledger/history.ts';
 import type { IntentResult } from '../../src/locks/path-by-path.ts';
-import { game, lockPath, ttl } from '../client/test-client.ts';
+import { lockPath } from '../client/test-client.ts';
 import {
+  acquiring,
+  commandSession,
   conflictOf,
   errorOf,
-  grantOf,
+  grantedTo,
   knownLock,
   lockOf,
   onlyInterface,
-  place,
   refused,
   serviceOf,
   start,
@@ -46,27 +47,16 @@ async function requesting(
     },
     endLease: async () => end,
   };
-  const time = {
-    clock: () => now,
-    random: () => 0.5,
-    async sleep(ms: number) {
-      now += ms;
-    },
-  };
-  const step = crypto.randomUUID();
-  const record = (...all: readonly Entry[]): void => void entries.push(...all);
-  // A lease uses no other methods.
-  const common = { ...time, client: client as Client, record };
-  const result = await acquireLocks(
+  const result = await acquiring(
+    client,
     {
-      ...common,
-      terms: { ...terms, step },
-      signal,
-      withoutWait: { deadline: now + 150 * second },
-      log: { line: () => undefined },
+      ...{ clock: () => now, record: (...all) => entries.push(...all), signal, step: crypto.randomUUID() },
+      async sleep(ms) {
+        now += ms;
+      },
     },
     goal,
-    { wait: { seconds: waitSeconds }, urgency: 3 },
+    waitSeconds,
   );
   return { result, puts, entries };
 }
@@ -140,12 +130,7 @@ test.each(['release', 'response'])(
     const mine = new Set<string>();
     const grantTo = (path: LockPath): IntentResult => {
       mine.add(path);
-      return {
-        kind: 'acquired',
-        grant: grantOf(path),
-        lock: { ...knownLock(path), ...lockOf(path), path },
-        grantedAt: Number.POSITIVE_INFINITY,
-      };
+      return grantedTo(path);
     };
     /** What the step held at each request for its lease. */
     const heldAt: string[][] = [];
@@ -185,20 +170,16 @@ test.each(['release', 'response'])(
     };
     let now = start;
     const history = openHistory();
-    const result = await acquireLocks(
+    const result = await acquiring(
+      client,
       {
-        // A wait uses no other methods.
-        ...{ client: client as Client, terms, clock: () => now, random: () => 0.5 },
-        record: (...entries) => history.add(entries),
+        ...{ clock: () => now, record: (...entries) => history.add(entries) },
         async sleep(ms) {
           now += ms;
         },
-        signal: new AbortController().signal,
-        withoutWait: { deadline: start + 150 * second },
-        log: { line: () => undefined },
       },
       { count: 3, paths: names },
-      { wait: { seconds: 60 }, urgency: 3 },
+      60,
     );
     expect(heldAt).toEqual([[], []]);
     expect(result.kind).toBe('acquired');
@@ -219,18 +200,7 @@ test('a command tries once more to end a lease whose responses were lost, and re
     },
   };
   const reported: string[] = [];
-  const session = createCommandSession(
-    {
-      // A lease uses no other methods.
-      client: client as Client,
-      service: place.service,
-      workspace: game,
-      interrupted: new AbortController().signal,
-      report: (line) => reported.push(line),
-      within: () => ({ deadline: Number.POSITIVE_INFINITY }),
-    },
-    ttl('1h'),
-  );
+  const session = commandSession(client, terms.ttl, (line) => reported.push(line));
   const { context } = session;
   const withoutWait = { deadline: context.clock() + second };
   const waiting = { wait: { seconds: 0 }, urgency: 3 } as const;

@@ -231,30 +231,47 @@ describe('the release of a found lock', () => {
   });
 });
 
+/** Releases the locks on `p0`, `p1` and so on, as many as this, all at once. */
+function releasingMany(
+  count: number,
+  proof: Partial<GrantedLock>,
+  client: Pick<Client, 'listLocks'> & Partial<Client>,
+  clock = () => start,
+) {
+  const service = { serverNow: clock, isOurs: () => false, ...client };
+  const release = createRelease(
+    // A release uses no other methods.
+    { client: service as Client, record: () => undefined, clock, sleep: async () => undefined, random: () => 0.5 },
+    { deadline: start + 60 * second },
+  );
+  const results = Array.from({ length: count }, (_, index) => {
+    const lock = { owner: 'grace', acquired_at: iso(1), expires_at: end, ...proof };
+    const grant = { path: lockPath(`p${index}`), lock };
+    return release({ service: place.service, workspace: game, grant, mayBeReleased: false });
+  });
+  return Promise.all(results.map((result) => result.then(({ kind }) => kind)));
+}
+
 test.each<[string, Partial<GrantedLock>]>([
   ['neither id nor ETag', {}],
   ['only ids', { id: 'l1' }],
 ])('locks with %s share a list, and those that wait too long for their turn look again', async (_, proof) => {
-  const targets = Array.from({ length: 1_000 }, (_each, index) => {
-    const path = lockPath(`p${index}`);
-    const lock = { owner: 'grace', acquired_at: iso(1), expires_at: end, ...proof };
-    return { service: place.service, workspace: game, grant: { path, lock }, mayBeReleased: false };
-  });
   let now = start;
   const lists: number[] = [];
   const requests: { readonly path: string; readonly at: number }[] = [];
   let listsOfAll = 0;
   let running = 0;
   let most = 0;
-  const client: Pick<Client, 'serverNow' | 'isOurs' | 'listLocks' | 'releaseLock'> = {
-    serverNow: () => now,
-    isOurs: () => false,
+  const client: Pick<Client, 'listLocks' | 'releaseLock'> = {
     async listLocks({ filter }) {
       lists.push(now);
       if (filter?.path === undefined) listsOfAll += 1;
       await new Promise(setImmediate);
-      const items = targets.map(({ grant }) => knownLock(grant.path, grant.lock));
-      return { items, incomplete: undefined };
+      const lock = { owner: 'grace', acquired_at: iso(1), expires_at: end, ...proof };
+      return {
+        items: Array.from({ length: 1_000 }, (_each, index) => knownLock(`p${index}`, lock)),
+        incomplete: undefined,
+      };
     },
     async releaseLock({ path }) {
       requests.push({ path, at: now });
@@ -265,12 +282,7 @@ test.each<[string, Partial<GrantedLock>]>([
       return { kind: 'released' };
     },
   };
-  const time = { clock: () => now, sleep: async () => undefined, random: () => 0.5 };
-  // A release uses no other methods.
-  const context = { client: client as Client, record: () => undefined, ...time };
-  const release = createRelease(context, { deadline: start + 60 * second });
-  const results = await Promise.all(targets.map(release));
-  expect(results.every(({ kind }) => kind === 'released')).toBe(true);
+  expect(new Set(await releasingMany(1_000, proof, client, () => now))).toEqual(new Set(['released']));
   expect(new Set(requests.map(({ path }) => path)).size).toBe(1_000);
   expect(requests).toHaveLength(1_000);
   expect(most).toBe(64);
@@ -283,51 +295,37 @@ test.each<[string, Partial<GrantedLock>]>([
 
 test('one path whose list is refused keeps no other lock from being released', async () => {
   const released: string[] = [];
-  const client: Pick<Client, 'serverNow' | 'isOurs' | 'listLocks' | 'releaseLock'> = {
-    serverNow: () => start,
-    isOurs: () => false,
-    async listLocks({ filter }) {
-      if (filter?.path === 'p7') throw errorOf(refused(404));
-      return { items: [knownLock(filter?.path ?? '', { owner: 'grace', acquired_at: iso(1) })], incomplete: undefined };
+  const kinds = await releasingMany(
+    20,
+    {},
+    {
+      async listLocks({ filter }) {
+        if (filter?.path === 'p7') throw errorOf(refused(404));
+        return {
+          items: [knownLock(filter?.path ?? '', { owner: 'grace', acquired_at: iso(1) })],
+          incomplete: undefined,
+        };
+      },
+      async releaseLock({ path }) {
+        released.push(path);
+        return { kind: 'released' };
+      },
     },
-    async releaseLock({ path }) {
-      released.push(path);
-      return { kind: 'released' };
-    },
-  };
-  const time = { clock: () => start, sleep: async () => undefined, random: () => 0.5 };
-  const context = { client: client as Client, record: () => undefined, ...time };
-  const release = createRelease(context, { deadline: start + 60 * second });
-  const results = await Promise.all(
-    Array.from({ length: 20 }, (_, index) => {
-      const grant = { path: lockPath(`p${index}`), lock: { owner: 'grace', acquired_at: iso(1), expires_at: end } };
-      return release({ service: place.service, workspace: game, grant, mayBeReleased: false });
-    }),
   );
-  expect(results.flatMap(({ kind }, index) => (kind === 'released' ? [] : index))).toEqual([7]);
+  expect(kinds.flatMap((kind, index) => (kind === 'released' ? [] : index))).toEqual([7]);
   expect(released).toHaveLength(19);
 });
 
 test('a list of all locks that is not complete does not hide that another job has a path', async () => {
-  const client: Pick<Client, 'serverNow' | 'isOurs' | 'listLocks'> = {
-    serverNow: () => start,
-    isOurs: () => false,
-    async listLocks({ filter }) {
-      if (filter?.path === undefined) return { items: [], incomplete: 'It has more pages.' };
-      return { items: [knownLock(filter.path, { owner: 'ada', acquired_at: iso(60) })], incomplete: undefined };
+  const kinds = await releasingMany(
+    101,
+    {},
+    {
+      async listLocks({ filter }) {
+        if (filter?.path === undefined) return { items: [], incomplete: 'It has more pages.' };
+        return { items: [knownLock(filter.path, { owner: 'ada', acquired_at: iso(60) })], incomplete: undefined };
+      },
     },
-  };
-  const context = { client: client as Client, record: () => undefined, clock: () => start };
-  const release = createRelease(
-    { ...context, sleep: async () => undefined, random: () => 0.5 },
-    { deadline: start + 60 * second },
   );
-  const results = await Promise.all(
-    Array.from({ length: 101 }, (_, index) => {
-      const lock = { owner: 'grace', acquired_at: iso(1), expires_at: end };
-      const grant = { path: lockPath(`p${index}`), lock };
-      return release({ service: place.service, workspace: game, grant, mayBeReleased: false });
-    }),
-  );
-  expect(new Set(results.map(({ kind }) => kind))).toEqual(new Set(['other']));
+  expect(new Set(kinds)).toEqual(new Set(['other']));
 });

@@ -1,10 +1,9 @@
 import { expect, test, vi } from 'vitest';
-import { createCommandSession } from '../../src/cli/session.ts';
 import type { Client } from '../../src/client/client.ts';
 import { steadyClock } from '../../src/client/time.ts';
 import { cleanupLimits, rollBack } from '../../src/locks/release.ts';
 import { lockPath } from '../client/test-client.ts';
-import { end, errorOf, grantOf, iso, knownLock, lockOf, place, start, terms } from './samples.ts';
+import { commandSession, end, errorOf, grantOf, iso, knownLock, lockOf, start, terms } from './samples.ts';
 
 test('all cleanups of a cancelled step share 3.5 s, and those of other steps have their own', () => {
   vi.useFakeTimers();
@@ -72,17 +71,7 @@ test('a command reports a lock that it cannot release because nothing identifies
     listLocks: async () => ({ items: [knownLock('a')], incomplete: undefined }),
   };
   const reported: string[] = [];
-  const session = createCommandSession(
-    {
-      // The release of such a lock uses no other methods.
-      client: client as Client,
-      ...place,
-      interrupted: new AbortController().signal,
-      report: (line) => reported.push(line),
-      within: () => ({ deadline: Number.POSITIVE_INFINITY }),
-    },
-    terms.ttl,
-  );
+  const session = commandSession(client, terms.ttl, (line) => reported.push(line));
   // Its lifetime may have ended already.
   session.ledger.record(grantOf('a', { lock: lockOf('a', { expires_at: iso(1_000) }) }));
   expect(await session.releaseAll(1_000)).toBe(false);

@@ -1,3 +1,4 @@
+import { createCommandSession } from '../../src/cli/session.ts';
 import type { Client } from '../../src/client/client.ts';
 import type { KnownLock } from '../../src/client/known-lock.ts';
 import type { AcquireLockResult, Conflict } from '../../src/client/post-lock.ts';
@@ -5,8 +6,10 @@ import type { QueueWait } from '../../src/client/queue.ts';
 import type { ReleaseLockResult } from '../../src/client/release-lock.ts';
 import type { CallLimits } from '../../src/client/request.ts';
 import { type Refused, type RequestFailure, ServiceError } from '../../src/client/service-error.ts';
+import type { Ttl } from '../../src/interface/duration.ts';
 import type { LockPath } from '../../src/interface/lock-path.ts';
-import type { Grant, GrantedLock, Intent } from '../../src/locks/ledger/entry.ts';
+import { type Acquisition, acquireLocks } from '../../src/locks/acquire.ts';
+import type { Entry, Grant, GrantedLock, Intent } from '../../src/locks/ledger/entry.ts';
 import type { IntentResult, LockTerms } from '../../src/locks/path-by-path.ts';
 import { game, lockPath, ttl } from '../client/test-client.ts';
 
@@ -80,6 +83,59 @@ export const serviceOf = ({ acquire, settle, waitInLine, release }: RequestResul
   },
   releaseLock: ({ path }: Parameters<Client['releaseLock']>[0], within: CallLimits) => release(path, within),
 });
+
+/** A request that was granted until then. */
+export const grantedTo = (path: LockPath, expires_at = end): IntentResult => {
+  const grant = grantOf(path, { lock: lockOf(path, { id: `lock_${path}`, expires_at }) });
+  return {
+    kind: 'acquired',
+    grant,
+    lock: { ...knownLock(path), ...grant.lock, path },
+    grantedAt: Number.POSITIVE_INFINITY,
+  };
+};
+
+interface Acquiring {
+  readonly clock: () => number;
+  readonly sleep: (ms: number) => Promise<void>;
+  readonly record: (...entries: readonly Entry[]) => void;
+  readonly random?: () => number;
+  readonly line?: (text: string) => void;
+  readonly signal?: AbortSignal;
+  readonly step?: string;
+}
+
+/** Acquires locks with these methods of a client, and waits for this number of seconds. */
+export const acquiring = (
+  client: Partial<Client>,
+  { random = () => 0.5, line = () => undefined, signal = new AbortController().signal, step = 's', ...time }: Acquiring,
+  goal: Parameters<typeof acquireLocks>[1],
+  waitSeconds: number,
+): Promise<Acquisition> =>
+  acquireLocks(
+    {
+      // It uses no other methods.
+      ...{ client: client as Client, ...time, random, signal, log: { line }, terms: { ...terms, step } },
+      withoutWait: { deadline: time.clock() + 150_000, signal },
+    },
+    goal,
+    { wait: { seconds: waitSeconds }, urgency: 3 },
+  );
+
+/** A command with these methods of a client, which tells this what it reports. */
+export const commandSession = (
+  client: Partial<Client>,
+  its: Ttl = terms.ttl,
+  report: (line: string) => void = () => undefined,
+) =>
+  createCommandSession(
+    {
+      // It uses no other methods.
+      ...{ ...place, client: client as Client, report, interrupted: new AbortController().signal },
+      within: () => ({ deadline: Number.POSITIVE_INFINITY }),
+    },
+    its,
+  );
 
 /** The grant for the same step. */
 export const grantOf = (path: string, more: Partial<Grant> = {}): Grant => ({

@@ -4,11 +4,10 @@ import type { Answer } from '../../support/other-servers/other-server.ts';
 import { json } from '../../support/other-servers/responses.ts';
 import { type Job, someToken } from '../../support/runner/job.ts';
 import { entriesOf } from './ledger.ts';
-import { locking, openStage, type Stage, unlocking, useService } from './stage.ts';
+import { hero, locking, openStage, type Stage, unlocking, useService } from './stage.ts';
 
 useService();
 
-const hero = 'Content/Hero.uasset';
 const cancelling = { ttl: '15m', renew: 'true', 'on-lost': 'cancel' };
 const periodMs = 5 * 60_000;
 const patiently = { interval: 200 };

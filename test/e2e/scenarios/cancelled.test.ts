@@ -3,11 +3,9 @@ import { isLocking, isReleasing, once, pathByPath } from '../../support/fault-pr
 import { measured } from '../../support/measured.ts';
 import { fasterTime } from '../../support/preload.ts';
 import type { RunningStep, StepResult } from '../../support/runner/step.ts';
-import { locking, manyPaths, openStage, type Stage, soak, useService } from './stage.ts';
+import { hero, locking, manyPaths, openStage, type Stage, soak, useService } from './stage.ts';
 
 useService();
-
-const hero = 'Content/Hero.uasset';
 
 /**
  * Five seconds are short on a busy machine: time passes slower for the step and the runner, and slowest in tests that

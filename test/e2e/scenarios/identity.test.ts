@@ -10,10 +10,9 @@ import { changeRows } from '../../support/stored-rows.ts';
 import { jobIds, startJobIssuer, trustJobs } from '../../support/trusted-jobs.ts';
 import { errorsOf, everythingLeft } from '../scene.ts';
 import { entriesOf } from './ledger.ts';
-import { locking, openStage, type Stage, useService } from './stage.ts';
+import { hero, locking, openStage, type Stage, useService } from './stage.ts';
 
 const audience = 'https://workspaces.example.com';
-const hero = 'Content/Hero.uasset';
 const minute = 60_000;
 
 const service = useService({ publicUrl: () => audience, allowedNetworks: ['127.0.0.0/8'] });

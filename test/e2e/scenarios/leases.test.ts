@@ -11,11 +11,9 @@ import {
   pathByPath,
 } from '../../support/fault-proxy.ts';
 import { ledgerOf } from './ledger.ts';
-import { locking, manyPaths, openStage, openWithProxy, unlocking, useService } from './stage.ts';
+import { hero, locking, manyPaths, openStage, openWithProxy, unlocking, useService } from './stage.ts';
 
 useService();
-
-const hero = 'Content/Hero.uasset';
 
 const isListing = ({ method }: Passing): boolean => method === 'GET';
 
@@ -125,16 +123,6 @@ test('leases of any paths that a gateway answers with 404 end with the job, and 
   proxy.meet(once(isReleasing, { kind: 'answer', status: 404, headers: json, body: '{"error":"Not found"}' }));
   await expect(job.post()).resolves.toMatchObject([{ conclusion: 'failure' }, { conclusion: 'success' }]);
   expect(await stage.locks()).toEqual([theirs]);
-});
-
-test('the post-step ends the lease of a step that was killed after a gateway answered 404', async () => {
-  const { stage, proxy, job } = await openWithProxy();
-  proxy.meet(once(isLocking, { kind: 'done-then-answer', ...page404 }, { kind: 'done-then-silence' }));
-  const step = await job.step(locking(['a', 'b']));
-  await expect.poll(() => proxy.passed.map(({ status }) => status)).toEqual([201, 409]);
-  await step.kill();
-  await job.post();
-  expect(await stage.locks()).toEqual([]);
 });
 
 test('the post-step ends the lease of a step that was cancelled when only a gateway had answered', async () => {

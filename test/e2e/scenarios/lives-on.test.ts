@@ -7,6 +7,7 @@ import type { Job } from '../../support/runner/job.ts';
 import type { Clock } from './clock.ts';
 import { ledgerOf } from './ledger.ts';
 import {
+  hero,
   locking,
   manyPaths,
   openStage,
@@ -19,7 +20,6 @@ import {
 
 useService();
 
-const hero = 'Content/Hero.uasset';
 const patiently = { interval: 50 };
 /** Renewed each minute of the clock. */
 const renewing = { renew: 'true', ttl: '3m' };

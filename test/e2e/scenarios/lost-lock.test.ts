@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest';
 import { isReleasing } from '../../support/fault-proxy.ts';
-import { locking, openStage, openWithProxy, useService } from './stage.ts';
+import { hero, locking, openStage, openWithProxy, useService } from './stage.ts';
 
 useService();
 
-const hero = 'Content/Hero.uasset';
 const hourMs = 3_600_000;
 
 test('without any way to identify locks, one within its lifetime is released, and an older one is left alone', async () => {

@@ -11,11 +11,9 @@ import {
 } from '../../support/fault-proxy.ts';
 import { fasterTime } from '../../support/preload.ts';
 import type { Variables } from '../../support/runner/job.ts';
-import { locking, openStage, openWithProxy, type Stage, unlocking, useService } from './stage.ts';
+import { hero, locking, openStage, openWithProxy, type Stage, unlocking, useService } from './stage.ts';
 
 useService();
-
-const hero = 'Content/Hero.uasset';
 
 const forgetKeys = ({ service }: Stage) =>
   service.storage.commit('global', (db) => db.deleteFrom('remembered_answers').execute());

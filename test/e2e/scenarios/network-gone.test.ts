@@ -2,11 +2,9 @@ import { expect, test } from 'vitest';
 import { measured } from '../../support/measured.ts';
 import { fasterTime, preload } from '../../support/preload.ts';
 import { runs } from '../../support/runs.ts';
-import { locking, openWithJob, openWithProxy, soak, useService } from './stage.ts';
+import { hero, locking, openWithJob, openWithProxy, soak, useService } from './stage.ts';
 
 useService();
-
-const hero = 'Content/Hero.uasset';
 
 /** Only in a post-step, also in one that shares the process of its main step. */
 const brokenPostStep = preload(`

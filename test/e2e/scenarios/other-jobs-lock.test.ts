@@ -2,11 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { releasedBy } from '../../support/fault-proxy.ts';
 import type { Run } from '../../support/runner/github-context.ts';
 import { manners } from './faults.ts';
-import { locking, openStage, openWithJob, openWithProxy, type Stage, unlocking, useService } from './stage.ts';
+import { hero, locking, openStage, openWithJob, openWithProxy, type Stage, unlocking, useService } from './stage.ts';
 
 useService();
-
-const hero = 'Content/Hero.uasset';
 
 async function lockedByAnother(stage: Stage) {
   const other = await stage.job();

@@ -8,11 +8,10 @@ import type { Job } from '../../support/runner/job.ts';
 import { everyForm } from '../../support/runs.ts';
 import type { Clock } from './clock.ts';
 import { entriesOf } from './ledger.ts';
-import { locking, openStage, type Stage, unlocking, useService } from './stage.ts';
+import { hero, locking, openStage, type Stage, unlocking, useService } from './stage.ts';
 
 useService();
 
-const hero = 'Content/Hero.uasset';
 const minute = 60_000;
 /** Renewed every five minutes, or slightly earlier. */
 const renewing = { ttl: '15m', renew: 'true' };
@@ -54,11 +53,7 @@ async function renewed({ job, clock, expect }: Omit<Staged, 'stage'> & { readonl
   }
 }
 
-test('keeps a lock beyond its ttl while the job runs, and releases it at the end of the job', async ({
-  expect,
-  stage,
-  clock,
-}) => {
+test('keeps a lock beyond its ttl while the job runs, and releases it at its end', async ({ expect, stage, clock }) => {
   const job = await stage.job();
   const step = await job.run(locking([hero, 'b'], renewing));
   expect(step, step.log).toMatchObject({ conclusion: 'success', annotations: [] });
@@ -87,11 +82,7 @@ test('a lock expires if its renewal process is killed, and a check reports that'
   ]);
 });
 
-test('renewals stop within a period after the worker of the runner is gone, and the lock expires', async ({
-  expect,
-  stage,
-  clock,
-}) => {
+test('renewals stop within a period after the worker is gone, and the lock ends', async ({ expect, stage, clock }) => {
   const job = await stage.job();
   const step = await job.step({ ...locking(hero, renewing), worker: 'stays' });
   await step.waitForLog('The locks are renewed');
@@ -118,10 +109,7 @@ for (const [reason, NODE_OPTIONS] of [
   ['spawn ENOMEM', withoutMemory],
   ['spawn /nowhere/node ENOENT', withoutNode],
 ] as const) {
-  test(`a step keeps its lock and warns if the renewal process cannot be started: ${reason}`, async ({
-    expect,
-    stage,
-  }) => {
+  test(`a step keeps its lock and warns if no renewal process can start: ${reason}`, async ({ expect, stage }) => {
     const job = await stage.job();
     const step = await job.run({ ...locking(hero, renewing), env: { NODE_OPTIONS } });
     expect(step, step.log).toMatchObject({
@@ -210,11 +198,7 @@ test('a step with `renew` that gets no lock leaves no process running', async ({
   await expect.poll(() => job.leftProcesses(), patiently).toEqual([]);
 });
 
-test('reports a lock lost during an outage in each later step, and fails the job at its end', async ({
-  expect,
-  stage,
-  clock,
-}) => {
+test('reports a lock lost in an outage in each later step, and fails the job', async ({ expect, stage, clock }) => {
   const proxy = await stage.proxy();
   const job = await stage.job();
   await job.run(locking([hero, 'b'], renewing));

@@ -134,6 +134,8 @@ export async function openWithProxy(manner?: Manner) {
   return { stage, proxy, job: await stage.job() };
 }
 
+export const hero = 'Content/Hero.uasset';
+
 /** A step that locks literal paths. */
 export const locking = (
   paths: string | readonly string[],

@@ -7,11 +7,10 @@ import type { StepResult } from '../../support/runner/step.ts';
 import { checkOut } from '../scene.ts';
 import { atEveryRequest, lostResponse, type Met, manners, meetAt } from './faults.ts';
 import { ledgerOf } from './ledger.ts';
-import { locking, openStage, openWithProxy, type Stage, unlocking, useService } from './stage.ts';
+import { hero, locking, openStage, openWithProxy, type Stage, unlocking, useService } from './stage.ts';
 
 useService();
 
-const hero = 'Content/Hero.uasset';
 const isListing = ({ method }: Passing): boolean => method === 'GET';
 
 /** Shortens the pauses between attempts. */

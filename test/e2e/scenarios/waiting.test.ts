@@ -2,11 +2,9 @@ import { expect, test } from 'vitest';
 import { type FaultProxy, isLocking, type Passing } from '../../support/fault-proxy.ts';
 import { measured } from '../../support/measured.ts';
 import { fasterTime } from '../../support/preload.ts';
-import { locking, openWithProxy, useService } from './stage.ts';
+import { hero, locking, openWithProxy, useService } from './stage.ts';
 
 useService();
-
-const hero = 'Content/Hero.uasset';
 
 const pollsOf = (proxy: FaultProxy) => proxy.passed.filter(isLocking);
 

@@ -1,11 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { Manner } from '../../support/fault-proxy.ts';
 import { preload } from '../../support/preload.ts';
-import { locking, openStage, useService } from './stage.ts';
+import { hero, locking, openStage, useService } from './stage.ts';
 
 useService();
 
-const hero = 'Content/Hero.uasset';
 const hour = 3_600_000;
 
 /** A machine whose clock is ahead by this time, or behind if it is negative. */

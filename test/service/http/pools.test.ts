@@ -9,15 +9,8 @@ describe.each(databaseKinds)('pools on $name', (kind) => {
 
   test('only an owner of the current lock on an item sees the values of its secret properties', async () => {
     const workspace = await service.workspace();
-    await storePool(
-      service.storage,
-      workspace,
-      'unity-pro',
-      'seats/1',
-      'secret:serial=A,host=b1',
-      'seats/2',
-      'secret:serial=B,host=b2',
-    );
+    const seats = ['seats/1', 'secret:serial=A,host=b1', 'seats/2', 'secret:serial=B,host=b2'] as const;
+    await storePool(service.storage, workspace, 'unity-pro', ...seats);
     const ada = await service.token({ name: 'ada', owner: 'ada', scopes: ['locks:write'] });
     const laptop = await service.token({ name: 'laptop', owner: 'ada', scopes: ['locks:read'] });
     const admin = await service.token({ name: 'root', scopes: ['admin'] });

@@ -146,20 +146,6 @@ test('ends, even if leases change between the queries, as outside of a transacti
   );
 });
 
-test('speaks each free path for one lease at most, never a held one, and grants as many as are wanted', async () => {
-  await fc.assert(
-    fc.asyncProperty(lines, async ({ leases, held, kept }) => {
-      const waiting = waitingAt(leases, held, ({ id }) => kept[Number(id.split(' ')[1])] === true);
-      const granted = await grantedOf(waiting);
-      const taken = [...granted.values()].flat();
-      expect(new Set(taken).size).toBe(taken.length);
-      for (const path of taken) expect(held.has(path)).toBe(false);
-      for (const [id, own] of granted) expect(own).toHaveLength(waiting.find((each) => each.id === id)?.wanted ?? 0);
-    }),
-    { numRuns: runs(300, 5_000) },
-  );
-});
-
 test('passes a lease only on a path that cannot complete it, and never once its paths are kept', async () => {
   await fc.assert(
     fc.asyncProperty(lines, async ({ leases, held, kept }) => {

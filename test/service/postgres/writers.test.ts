@@ -40,6 +40,18 @@ describe.skipIf(postgresServer === undefined)('writers on PostgreSQL (needs TEST
     };
   }
 
+  /** Starts the second change while the first one runs, and expects that it waits for its end. */
+  async function expectInTurn(first: CommitScope, startSecond: (order: string[]) => Promise<unknown>): Promise<void> {
+    const running = await begun(one, first);
+    const order: string[] = [];
+    const next = startSecond(order);
+    await expect.poll(waitingWriters).toBe(1);
+    order.push('first has ended');
+    await running.end();
+    await next;
+    expect(order).toEqual(['first has ended', 'second']);
+  }
+
   const waitingWriters = async (): Promise<number> => {
     const { rows } = await watcher.query(
       `select count(*)::int as waiting from pg_locks join pg_database on pg_database.oid = database
@@ -74,33 +86,21 @@ describe.skipIf(postgresServer === undefined)('writers on PostgreSQL (needs TEST
     ['of tokens and another one of tokens', 'tokens', 'tokens'],
     ['of everything and one of tokens', 'global', 'tokens'],
   ])('a change %s run one after the other, also at two instances', async (_, first, second) => {
-    const running = await begun(one, first);
-    const order: string[] = [];
-    const next = other.commit(second, async () => void order.push('second'));
-    await expect.poll(waitingWriters).toBe(1);
-    order.push('first has ended');
-    await running.end();
-    await next;
-    expect(order).toEqual(['first has ended', 'second']);
+    await expectInTurn(first, (order) => other.commit(second, async () => void order.push('second')));
   });
 
   test('a batched change that is alone waits for a change at another instance before its first query', async () => {
-    const running = await begun(one, game);
-    const order: string[] = [];
-    const append = other.batchCommits(
-      () => game,
-      async (db, names: readonly string[]) => {
-        await sql`select 1`.execute(db);
-        order.push(...names);
-        return names;
-      },
-    );
-    const next = append('second');
-    await expect.poll(waitingWriters).toBe(1);
-    order.push('first has ended');
-    await running.end();
-    await next;
-    expect(order).toEqual(['first has ended', 'second']);
+    await expectInTurn(game, (order) => {
+      const append = other.batchCommits(
+        () => game,
+        async (db, names: readonly string[]) => {
+          await sql`select 1`.execute(db);
+          order.push(...names);
+          return names;
+        },
+      );
+      return append('second');
+    });
   });
 
   test('reads and claims get a connection, however many workspaces have changes', async () => {

@@ -181,9 +181,7 @@ describe('the locks page', () => {
     },
   );
 
-  test('shows times in the time zone of the reader, and in UTC on hover or without JavaScript', async ({
-    openPage,
-  }) => {
+  test('shows times in the zone of the reader, and in UTC on hover or without JavaScript', async ({ openPage }) => {
     const workspace = await service.workspace();
     const { secret } = await service.token();
     await takeLock(service, workspace, secret, 'a');
