@@ -13,9 +13,9 @@ import { createPauses, type Unsuccessful } from './pauses.ts';
 import { cleanupLimits, endLease, rollBackMs } from './release.ts';
 
 interface AcquireContext extends PathContext {
-  /** The limits if `wait` is zero. */
+  /** Limits of an attempt if `wait` is zero. */
   readonly withoutWait: CallLimits;
-  /** Whether waiting cannot help, because a parallel step of the same job holds a path that this one needs. */
+  /** Whether waiting is pointless, because a parallel step of the same job holds a path that this step needs. */
   readonly isInVain?: ((conflicts: Conflicts) => Promise<boolean>) | undefined;
 }
 
@@ -24,10 +24,10 @@ export interface WaitOptions {
   readonly urgency: QueueWait['urgency'];
 }
 
-/** Anything else that the step may still hold is in the ledger. */
+/** The ledger lists any other lock that the step may still hold. */
 export type Acquisition = AcquireRound & { readonly waitedMs: number };
 
-/** Why the locks were not acquired, and what to do. `named` spells an option as an input or a flag. */
+/** Why the locks were not acquired, and what to do. `named` formats the name of an option as an input or a flag. */
 export function notAcquiredText(result: Acquisition, wait: Duration, now: number, named: (option: string) => string) {
   switch (result.kind) {
     case 'held': {
@@ -53,8 +53,8 @@ export function notAcquiredText(result: Acquisition, wait: Duration, now: number
 }
 
 /**
- * Acquires all locks, or none, and waits for them until one deadline, which covers everything. Where the service has a
- * line, a request waits in it; elsewhere the step asks again.
+ * Acquires all locks or none. One deadline covers everything, including the wait. If the service has a waiting line,
+ * requests wait in it; otherwise, the step polls.
  */
 export async function acquireLocks(
   context: AcquireContext,
@@ -71,10 +71,10 @@ export async function acquireLocks(
 
   for (let isFirst = true; ; isFirst = false) {
     const sentAt = clock();
-    // The first request takes a place in line, and says at once who holds what.
+    // The first request takes a place in line, and its response says at once who holds the paths.
     const seconds = pauses.waitSeconds();
     const round = await requests.attempt(wait.seconds > 0 ? { seconds, urgency } : undefined, {
-      // The first attempt gets at least the time of a step without a wait, minus the time for a rollback.
+      // The first attempt gets at least the time that it would have without a wait, minus the time for a rollback.
       deadline: isFirst ? Math.max(deadline, withoutWait.deadline - rollBackMs) : deadline,
       signal,
       ...(lastConflicts && { maxBackoffMs: pauses.maxReconnectMs() }),
@@ -86,7 +86,7 @@ export async function acquireLocks(
     const isOver = signal.aborted || deadline - clock() <= reservedMs;
     if (!mayRetry(round) || isOver || (round.kind === 'held' && (await isInVain(round.conflicts)))) {
       await requests.end(round);
-      // The end of the wait cut off the last attempt: the obstacle before it says more.
+      // The end of the wait cut off the last attempt, so the previous obstacle is more informative.
       const isCutOff = round.kind === 'failed' && round.error.failure.kind === 'deadline';
       if (isCutOff && lastConflicts) return { kind: 'held', conflicts: lastConflicts, waitedMs };
       return { ...round, waitedMs };
@@ -99,7 +99,7 @@ export async function acquireLocks(
   }
 }
 
-/** Requests the locks as one lease, or path by path: the first response shows which of them the service supports. */
+/** Requests the locks as one lease or path by path. The first response shows which of the two the service supports. */
 function createRequests(context: AcquireContext, goal: AcquireGoal) {
   const { client } = context;
   const pathByPath = acquirePathByPath(context, goal);
@@ -111,18 +111,18 @@ function createRequests(context: AcquireContext, goal: AcquireGoal) {
     if (together !== undefined && together.kind !== 'unsupported') return together;
     isByPath = true;
     const round = await pathByPath.attempt(line, within);
-    // A lease would wait for locks that the step holds: its next attempt gives them back first.
+    // A lease would wait for locks that this step still holds. The next attempt rolls them back first.
     if (lease === undefined || round.kind !== 'held' || !client.isOurs() || pathByPath.mayHold()) return round;
-    // Only a gateway had answered: the lease may have been granted, and block the step itself.
+    // So far only a gateway had answered. The lease may have been granted, and may block this step itself.
     isByPath = false;
     return attempt(line, within);
   }
 
   return {
     attempt,
-    /** Settles what is unclear after the last attempt. */
+    /** After the last attempt, settles requests whose result is unknown. */
     async end(last: AcquireRound): Promise<void> {
-      // A cancelled attempt has used the little time that is left.
+      // A cancelled attempt has already used the little time that is left.
       if (last.kind !== 'cancelled') await pathByPath.end();
       const isAnswered = last.kind === 'cancelled' ? pathByPath.hasAcquired() : last.kind !== 'failed';
       await lease?.end(isByPath ? isAnswered : undefined);
@@ -131,8 +131,8 @@ function createRequests(context: AcquireContext, goal: AcquireGoal) {
 }
 
 /**
- * Acquires several locks as one lease. Its id is that of the step, so the post-step can end it even without a ledger.
- * Undefined for a single lock, and for more than a lease can have.
+ * Acquires several locks as one lease. The id of the step is also that of the lease, so that the post-step can end the
+ * lease even without a ledger. Undefined for a single lock, and for more locks than a lease can have.
  */
 function createLease(context: PathContext, { paths, pool, count }: AcquireGoal) {
   const { client, record, clock, signal, log, terms } = context;
@@ -144,7 +144,7 @@ function createLease(context: PathContext, { paths, pool, count }: AcquireGoal) 
   const job = { service, workspace, step };
   const entry = { ...job, lease: step };
   const intent = { kind: 'lease', ...entry, path: leaseName(request), type, ttl: formatDuration(ttl) } as const;
-  /** `open`: the lease has a place in line, or may have been granted. `over`: the step keeps it, or has ended it. */
+  /** `open`: the lease is in line, or may have been granted. `over`: the step keeps the lease, or has ended it. */
   let state: 'new' | 'refused' | 'open' | 'over' = 'new';
   const now = (): string => new Date(client.serverNow()).toISOString();
 
@@ -165,7 +165,7 @@ function createLease(context: PathContext, { paths, pool, count }: AcquireGoal) 
     const grantedAt = clock();
     const locks = put.kind === 'held' ? put.locks : [];
     const granted = { kind: 'granted', ...job, waitedMs: Math.round(grantedAt - startedAt), at: now() } as const;
-    // A key can be sent in a header, and a path may have any letters.
+    // Not the path: a key is sent in a header, and a path may contain any letters.
     const keyOf = (index: number): string => `${step}/lease/${index + 1}`;
     const grants = locks.map((lock, index) => {
       const grant = { ...granted, path: lock.path, key: keyOf(index), lock: grantedLock(lock) };
@@ -189,14 +189,14 @@ function createLease(context: PathContext, { paths, pool, count }: AcquireGoal) 
   }
 
   /**
-   * Ends the lease, even if its request has yet to arrive. If that fails, the post-step tries again. `isAnswered`: whether a
-   * service has answered a step that then requested its locks path by path.
+   * Ends the lease, even if its request has not arrived yet. If that fails, the post-step retries. `isAnswered`:
+   * whether a service answered after the step switched to requests path by path.
    */
   async function end(isAnswered?: boolean): Promise<void> {
     const isByPath = isAnswered !== undefined;
-    // If the service has shown its marks since, it knows leases, and a gateway had refused this one.
+    // If the service has shown its marks since then, it supports leases, and only a gateway refused this one.
     const mayHold = state === 'open' || (state === 'refused' && isByPath && client.isOurs());
-    // So far, perhaps only a gateway has answered: the post-step finds out.
+    // Perhaps only a gateway has answered so far. The post-step will find out.
     if (isByPath && !client.isOurs() && (mayHold || !isAnswered)) return;
     if (state === 'refused' && !mayHold) record({ kind: 'lease-ended', ...entry, at: now() });
     state = 'over';

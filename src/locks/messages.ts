@@ -5,13 +5,13 @@ import { formatNumber, formatTime, pluralize } from '../interface/format.ts';
 import type { LeaseIntent, Loss } from './ledger/entry.ts';
 import type { OurLock } from './ownership.ts';
 
-/** Describes a lock whose renewal was refused, with its holder at that time if the service named one. */
+/** A sentence about a refused renewal, with the holder at that time if the service named it. */
 export function lostRenewalText({ path, at, holder }: Loss, now: number): string {
   const then = holder === undefined ? '' : ` It was then held${holderText(holder, now)}.`;
   return `The lock on ${path} was lost at ${pastMoment(Date.parse(at), now)}, when the service refused to renew it.${then}`;
 }
 
-/** How the job lost the lock, and who has the path now: undefined if that is unknown. */
+/** How the job lost the lock, and who holds the path now, if known. */
 export function lossText(
   { grant: { path, lock }, loss, grantedAgain }: OurLock,
   holder: KnownLock | 'nobody' | undefined,
@@ -20,7 +20,7 @@ export function lossText(
 ): string {
   const end = Date.parse(lock.expires_at ?? '');
   const expiredAt = Number.isNaN(end) ? '' : `expired at ${pastMoment(end, now)}`;
-  // A lock that was lost before it expired did not fail to renew: someone had released it.
+  // If the lock was lost before it expired, someone released it, so the failed renewal is not the cause.
   const isOutage = renewalError !== undefined && end <= (loss ? Date.parse(loss.at) : now + responseClockMs);
   const who =
     holder === 'nobody'
@@ -38,7 +38,7 @@ export function lossText(
   return `This job lost its lock on ${path}.${expiredAt && why}${who ?? ''}`;
 }
 
-/** Whether the loss of a lock cancelled the run. Undefined if GitHub has not answered, or the loss was noticed late. */
+/** Whether the loss of a lock cancelled the run. Undefined if GitHub did not answer, or the loss was noticed late. */
 export function cancelledText(cancelled: { readonly reason?: string | undefined } | undefined): string {
   if (cancelled === undefined) return 'The run was not cancelled before the job ended, although `on-lost` is `cancel`.';
   return cancelled.reason === undefined
@@ -48,7 +48,7 @@ export function cancelledText(cancelled: { readonly reason?: string | undefined 
 
 const maxNamed = 3;
 
-/** The holder of a path, or the holders of the first of several. */
+/** The holder of a path, or the holders of the first of several paths. */
 export function conflictsText(conflicts: Conflicts, now: number): string {
   const [one, ...more] = conflicts.map((conflict) => conflictText(conflict, now));
   if (one !== undefined && more.length === 0) return `${one}${placeText(conflicts[0])}`;
@@ -63,7 +63,7 @@ function conflictText({ path, holder, queue }: Conflict, now: number): string {
     : heldText(path, holder, now);
 }
 
-/** A step that does not wait has no place, and reads how many others wait. */
+/** The place in line. A step that does not wait has none, and sees how many others wait. */
 function placeText({ hasWaited, queue }: Conflict): string {
   if (queue === undefined) return '';
   const { position, length } = queue;
@@ -71,9 +71,9 @@ function placeText({ hasWaited, queue }: Conflict): string {
   return position === 1 ? '' : `. ${pluralize(position - 1, 'other is', 'others are')} waiting for it`;
 }
 
-/** Describes a lock that may exist because a request was not answered, and says when it would expire. */
+/** A lock that may exist because its request was not answered, and when it would expire. */
 export const unansweredText = ({ path, ttl, at }: Pick<LeaseIntent, 'path' | 'ttl' | 'at'>): string =>
-  `${path} may have been locked: the request at ${at} was not answered, and the service still cannot say. If it was, the lock expires ${ttl} after it was granted.`;
+  `${path} may have been locked: the request at ${at} was not answered, and it is unknown whether it took effect. If it did, the lock expires ${ttl} after it was granted.`;
 
 /**
  * "Content/Hero.uasset is held by ada until 14:05 UTC (in 12 min), locked in https://…/runs/1, since 13:05 UTC (48 min

@@ -28,15 +28,15 @@ export interface PathContext extends LockContext {
   readonly terms: LockTerms;
 }
 
-/** The paths that a step may lock, and the number that it needs. */
+/** The paths that a step may lock, and how many of them it needs. */
 export type AcquireGoal = Pick<LeaseRequest, 'paths' | 'pool' | 'count'>;
 
-/** All locks, or none. `grantedAt`: the earliest time of the first grant, by the clock of this machine. */
+/** All locks or none. `grantedAt` is the earliest possible time of the first grant, by the clock of this machine. */
 export type AcquireRound =
   | {
       readonly kind: 'acquired';
       readonly grants: readonly Grant[];
-      /** As the service returned them. */
+      /** The locks as the service returned them. */
       readonly locks: readonly AcquiredLock[];
       /** The locked items of a pool. */
       readonly items: readonly PoolItem[];
@@ -52,8 +52,8 @@ export type AcquireRound =
   | { readonly kind: 'cancelled' };
 
 /**
- * Acquires one lock, or several on a service that knows only the interface: sorted, in parallel, all or none. A step that
- * waits for one of several holds none of them.
+ * Acquires one lock, or several on a service that knows only the interface: in sorted order, in parallel, all or none.
+ * A step that waits for one of several locks holds none of them.
  */
 export function acquirePathByPath(context: PathContext, goal: AcquireGoal) {
   const { terms, signal, clock, random } = context;
@@ -62,25 +62,25 @@ export function acquirePathByPath(context: PathContext, goal: AcquireGoal) {
   const spare = goal.paths.length - count;
   const isAlone = goal.paths.length === 1;
   const paths = inFirstOrder(goal, random);
-  /** Unanswered requests. The next attempt repeats them, and keeps what they were granted. */
+  /** Unanswered requests. The next attempt repeats them, and keeps any locks that they were granted. */
   const pending = new Map<LockPath, Intent>();
   const unreleased: Unreleased[] = [];
   let hasAcquired = false;
   let lastConflicts: Conflicts | undefined;
 
-  /** Requests the lock of an intent, and keeps the intent if it may still be granted. */
+  /** Requests a lock. Keeps the intent if the lock may still be granted. */
   async function acquire(intent: Intent, within: CallLimits, line?: QueueWait): Promise<IntentResult> {
     const { path } = intent;
     const result = await intents.request(intent, within, line);
     hasAcquired ||= result.kind === 'acquired';
     const isRepeated = pending.delete(path);
-    // The service cannot say more. A lock that is granted after such a response is a new one, with a ttl of its own.
+    // The service cannot say more. If it grants a lock after such a response, that is a new lock with a full ttl.
     const isUnclear = result.kind === 'held' && isRepeated;
     if (result.kind !== 'acquired' && result.mayBeDone && !isUnclear) pending.set(path, intent);
     return result;
   }
 
-  /** Releases the locks, and any that an unanswered request turns out to have acquired when it is repeated. */
+  /** Releases the locks, and repeats unanswered requests to release any locks that they acquired. */
   async function giveBack(acquired: readonly GrantToRelease[]): Promise<void> {
     const within = cleanupLimits(clock, rollBackMs, signal);
     const left = [...(await rollBack(context, acquired, within))];
@@ -88,7 +88,7 @@ export function acquirePathByPath(context: PathContext, goal: AcquireGoal) {
       const result = await acquire(intent, within);
       if (result.kind === 'acquired') left.push(...(await rollBack(context, [result], within)));
     });
-    // Only these: a released path may already be another job's.
+    // Not the ambiguous ones: a released path may already belong to another job.
     unreleased.push(...left.filter(({ error }) => error !== undefined));
   }
 
@@ -117,17 +117,17 @@ export function acquirePathByPath(context: PathContext, goal: AcquireGoal) {
     const grants = acquired.map(({ grant }) => grant);
     const expired = acquired.find(({ grant, grantedAt }) => clock() - grantedAt >= lifetimeMs(grant, terms.ttl));
     const isEnough = acquired.length === count && expired === undefined && !signal.aborted;
-    // An unanswered request may have been granted more than the step wants, which is not in its outputs.
+    // An unanswered request may have acquired an extra lock, which is not in the outputs of the step.
     if (isEnough && pending.size > 0) await giveBack([]);
     if (isEnough && unreleased.length === 0 && !signal.aborted) {
       const first = Math.min(...acquired.map(({ grantedAt }) => grantedAt));
       const locks = acquired.map(({ lock }) => lock);
       return { kind: 'acquired', grants, locks, items: [], grantedAt: first };
     }
-    // A single lock that was granted without a response is kept by the next attempt.
+    // If a single lock was granted without a response, the next attempt keeps it.
     if (!isAlone || signal.aborted || acquired.length > 0) await giveBack(acquired);
     if (signal.aborted) return { kind: 'cancelled' };
-    // More conflicts than spare paths come from requests that were already running: the step waits for the first ones.
+    // Requests in flight can add more conflicts than there are spare paths: the step waits for the first.
     const [first, ...others] = conflicts;
     if (first !== undefined && others.length >= spare) {
       lastConflicts = [first, ...others.slice(0, spare)];
@@ -143,16 +143,16 @@ export function acquirePathByPath(context: PathContext, goal: AcquireGoal) {
     attempt,
     /** Whether any lock was granted, in this attempt or an earlier one. */
     hasAcquired: (): boolean => hasAcquired,
-    /** Whether it may hold locks that the next attempt gives back. */
+    /** Whether it may hold locks that the next attempt would roll back. */
     mayHold: () => unreleased.length + pending.size > 0,
-    /** Settles what is unclear after the last attempt. */
+    /** After the last attempt, settles requests whose result is unknown. */
     end: async (): Promise<void> => (isAlone && pending.size > 0 ? giveBack([]) : undefined),
   };
 }
 
 /**
- * Jobs that need all paths ask in sorted order, so that competitors collide on the first path. Jobs that need any N of
- * them ask in random order, so that they do not.
+ * Jobs that need all paths request them in sorted order, so that competitors collide on the first path. Jobs that need
+ * any N of them use a random order, so that they do not collide.
  */
 function inFirstOrder({ paths, count }: AcquireGoal, random: () => number): readonly LockPath[] {
   if (count === paths.length) return paths.toSorted();
@@ -161,9 +161,9 @@ function inFirstOrder({ paths, count }: AcquireGoal, random: () => number): read
 }
 
 /**
- * Paths that were held come first: while they are, no other lock needs to be acquired and rolled back. The first attempt
- * starts with a single path: of several jobs that want the same paths, one gets it, and the others have nothing to roll
- * back.
+ * Paths that were held before come first: while they are held, no other lock needs to be acquired and rolled back. The
+ * first attempt starts with a single path, so that only one of several jobs that want the same paths gets it, and the
+ * others have nothing to roll back.
  */
 function inParts(paths: readonly LockPath[], pending: readonly LockPath[], last: Conflicts | undefined) {
   const held = new Set<string>(last?.map(({ path }) => path) ?? paths.slice(0, 1));
@@ -171,28 +171,28 @@ function inParts(paths: readonly LockPath[], pending: readonly LockPath[], last:
   return [[...first], paths.filter((path) => !first.has(path))];
 }
 
-/** With `mayBeDone`, repeat the request with the same intent. */
+/** If `mayBeDone` is set, repeat the request with the same intent. */
 export type IntentResult =
-  /** `grantedAt`: the earliest time at which it can have been granted, by the clock of this machine. */
+  /** `grantedAt` is the earliest possible time of the grant, by the clock of this machine. */
   | { readonly kind: 'acquired'; readonly grant: Grant; readonly lock: AcquiredLock; readonly grantedAt: number }
   | Exclude<AcquireLockResult, { readonly kind: 'acquired' }>;
 
-/** Requests single locks. Records each intent in the ledger before its request, and then the result. */
+/** Requests single locks. Records each intent in the ledger before its request, and the result afterwards. */
 export function createIntents({ client, clock, record }: Pick<LockContext, 'client' | 'clock' | 'record'>) {
   const startedAt = clock();
-  /** The keys of this process, with the time at which each was first sent; undefined before that. */
+  /** The keys of this process, and when each was first sent; undefined before that. */
   const sentAt = new Map<string, number | undefined>();
   let byService = false;
   const now = (): string => new Date(client.serverNow()).toISOString();
 
-  /** Time of the first request, by the clock of the service, which a response shows; NaN if unknown. */
+  /** Time of the first request by the clock of the service, which a response reveals; NaN if unknown. */
   function firstSentAt({ key, at, byService }: Intent): () => number {
     const here = sentAt.get(key);
     if (here === undefined) return () => (byService ? Date.parse(at) : Number.NaN);
     return () => client.serverNow() - (clock() - here);
   }
 
-  /** A repeated request may return a lock that was granted to the first one. `acquired_at` shows whether it does. */
+  /** A repeated request may return the lock that the first one was granted. `acquired_at` shows whether it did. */
   function earliestGrant(key: string, { acquired_at }: AcquiredLock): number {
     const first = sentAt.get(key) ?? clock();
     const ageMs = client.serverNow() - Date.parse(acquired_at ?? '');
@@ -212,7 +212,7 @@ export function createIntents({ client, clock, record }: Pick<LockContext, 'clie
     /** An unanswered request can be repeated with the same intent. */
     async request(intent: Intent, within: CallLimits, line?: QueueWait): Promise<IntentResult> {
       const { service, workspace, path, step, key } = intent;
-      // Another process may have sent the key of an intent in the ledger before.
+      // The key of an intent from the ledger may have been sent by another process.
       const isRepeated = !sentAt.has(key) || sentAt.get(key) !== undefined;
       if (!isRepeated) sentAt.set(key, clock());
       const acquisition = await client.acquireLock(

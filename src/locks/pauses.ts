@@ -5,33 +5,33 @@ import type { AcquireRound, PathContext } from './path-by-path.ts';
 
 export type Unsuccessful = Extract<AcquireRound, { kind: 'held' | 'failed' }>;
 
-/** A service holds a request back for no longer, and proxies cut connections that are idle for a minute. */
+/** Services delay a response for at most this long, and proxies cut connections that are idle for a minute. */
 const maxWaitSeconds = 30;
 
-/** A faster response to a request that waits suggests that the service has not waited, or is stopping. */
+/** If a waiting request gets a response faster than this, the service probably did not wait, or is stopping. */
 const quickMs = 1_000;
 
 /**
- * After this many waits without effect, a step only polls: a service, or its gateway, may not let requests wait, although
- * it says so. A service that is stopping answers all of them with their places, so a response without one counts more.
+ * After this many waits without effect, a step only polls. Some services or gateways claim to support waiting, but do
+ * not. A stopping service answers all waiting requests with their places, so a response without a place counts more.
  */
 const maxVain = 10;
 const vainWithoutPlace = 4;
 
-/** Pauses that let a step notice within 300 ms that the service is back, in the first ten minutes of an outage. */
+/** With these pauses, a step notices within 300 ms that the service is back, in the first ten minutes of an outage. */
 const minReconnectMs = 200;
 const maxReconnectMs = 5_000;
 const promptMs = 10 * 60_000;
 
-/** How long the next request of a step that waits is in line, and the pause before it. */
+/** How long the next request of a waiting step stays in line, and the pause before it. */
 export function createPauses({ clock, sleep, random, signal }: PathContext, deadline: number) {
   let hasLine = false;
   let vain = 0;
   let polls = 0;
-  /** The first failure since the last response of the service. */
+  /** Time of the first failure since the last response of the service. */
   let failingSince: number | undefined;
   const outageMs = (): number => (failingSince === undefined ? 0 : clock() - failingSince);
-  /** In proportion to the outage after that: a step may wait for a month. */
+  /** After ten minutes, in proportion to the outage, because a step may wait for a month. */
   const reconnectMs = (): number => Math.min(maxReconnectMs, minReconnectMs * Math.max(1, outageMs() / promptMs));
 
   function waitSeconds(): number {
@@ -48,13 +48,13 @@ export function createPauses({ clock, sleep, random, signal }: PathContext, dead
   return {
     waitSeconds,
     maxReconnectMs: reconnectMs,
-    /** Whether the log must have the reason to wait: that of an outage once. */
+    /** Whether to log the reason for waiting. An outage is logged only once. */
     isNews({ kind }: Unsuccessful): boolean {
       const isNews = kind === 'held' || failingSince === undefined;
       failingSince = kind === 'held' ? undefined : (failingSince ?? clock());
       return isNews;
     },
-    /** `seconds` is the wait that the attempt asked for, and `reservedMs` the time to keep for the last one. */
+    /** `seconds` is the wait that the attempt requested, and `reservedMs` the time to reserve for the last attempt. */
     async after(round: Unsuccessful, seconds: number, tookMs: number, reservedMs: number): Promise<void> {
       const [conflict] = round.kind === 'held' ? round.conflicts : [];
       const hasTimedOut = round.kind === 'failed' && round.error.failure.kind === 'timeout';
@@ -76,13 +76,13 @@ const firstPauseMs = 1_000;
 const maxPauseMs = 10_000;
 const growth = 1.5;
 
-/** Randomized, because the service may have sent the same retry time to all clients of a path. */
+/** Randomized, because the service may send the same retry time to all clients of a path. */
 function pauseMs(polls: number, retryAfterMs = 0, random: () => number): number {
   const backoff = Math.min(maxPauseMs, firstPauseMs * growth ** (polls - 1));
   return Math.max(backoff / 2, retryAfterMs) + (random() * Math.max(backoff, retryAfterMs)) / 2;
 }
 
-/** The wait until the first of the paths may be free. */
+/** The time until the first of the paths may be free. */
 function soonestRetryMs(conflicts: Conflicts): number | undefined {
   const asked = conflicts.map(({ error }) => retryAfterOf(error.failure)).filter((ms) => ms !== undefined);
   return asked.length === 0 ? undefined : Math.min(...asked);

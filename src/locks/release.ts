@@ -12,15 +12,15 @@ import type { Entry, Grant, LeaseIntent } from './ledger/entry.ts';
 import type { Recorder } from './ledger/ledger.ts';
 import { certainMs, mayHaveExpired, type OurLock, type OwnLock, ownLockState } from './ownership.ts';
 
-/** What acquiring, renewing and releasing locks needs: a step of a job has it, and so has a command. */
+/** The dependencies of acquiring, renewing and releasing locks. Both a step and a command provide them. */
 export interface LockContext {
   readonly client: Client;
-  /** Appends to the ledger. A failure throws nothing: it ends the step, or is a warning. */
+  /** Appends to the ledger. Never throws: a failure ends the step, or becomes a warning. */
   readonly record: Recorder;
   readonly log: { line(text: string): void };
   /** Aborted when the step is cancelled. */
   readonly signal: AbortSignal;
-  /** The clock of this machine; `client` has that of the service. */
+  /** The clock of this machine. `client` has the clock of the service. */
   readonly clock: Clock;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   readonly random: () => number;
@@ -28,22 +28,22 @@ export interface LockContext {
 
 type ReleaseContext = Pick<LockContext, 'client' | 'record' | 'clock' | 'sleep' | 'random'>;
 
-/** Time limit of a rollback. The post-step releases the rest. */
+/** Time limit of a rollback. The post-step releases any remaining locks. */
 export const rollBackMs = 10_000;
 
-/** A lock to give back. `mayBeReleased`: a request for that may have arrived. */
+/** A lock to roll back. `mayBeReleased`: a release request may have arrived. */
 export interface GrantToRelease {
   readonly grant: Grant;
   readonly mayBeReleased?: boolean;
 }
 
-/** A lock that could not be given back. */
+/** A lock that could not be released. */
 export interface Unreleased extends GrantToRelease {
   /** Undefined if the lock cannot be identified. */
   readonly error: ServiceError | undefined;
 }
 
-/** Releases the locks, those of a lease with one request. Returns those that stay. */
+/** Releases the locks, those of a lease with a single request. Returns the locks that could not be released. */
 export async function rollBack(
   context: ReleaseContext & Pick<LockContext, 'signal'>,
   acquired: readonly GrantToRelease[],
@@ -70,13 +70,13 @@ export async function rollBack(
   return left;
 }
 
-/** A cancelled step must end within 5 s, and reporting and exiting take a part of that. */
+/** A cancelled step must end within 5 s, which includes reporting and exiting. */
 const afterCancelMs = 3_500;
 
-/** When the time after a cancellation ends: all cleanups of a step share it. */
+/** Signals the end of the time after a cancellation, which all cleanups of a step share. */
 const ends = new WeakMap<AbortSignal, AbortSignal>();
 
-/** Limits for a cleanup. It runs even if the step is cancelled, but is then short. */
+/** Limits for a cleanup. It also runs in a cancelled step, but for a shorter time. */
 export function cleanupLimits(clock: LockContext['clock'], timeMs: number, cancelled: AbortSignal): CallLimits {
   const signal = ends.get(cancelled) ?? endAfter(cancelled);
   ends.set(cancelled, signal);
@@ -91,7 +91,7 @@ function endAfter(cancelled: AbortSignal): AbortSignal {
   return end.signal;
 }
 
-/** Ends a lease, even one whose request has not arrived yet. May be repeated. */
+/** Ends a lease, even if its request has not arrived yet. Can be repeated. */
 export async function endLease(
   { client, record }: Pick<LockContext, 'client' | 'record'>,
   { service, workspace, step, lease }: Pick<LeaseIntent, 'service' | 'workspace' | 'step' | 'lease'>,
@@ -103,7 +103,7 @@ export async function endLease(
   return end;
 }
 
-/** Returns how each of our locks ended when its lease did. A lock that was lost otherwise was not released by the job. */
+/** Returns a function for how each of our locks ended with its lease. Lost locks do not count as released. */
 export function endsInLease({ released, lost }: Extract<EndLeaseResult, { readonly kind: 'ended' }>) {
   const releasedPaths = new Set(released);
   const losses = new Map(lost.map((one) => [one.path, one]));
@@ -117,12 +117,12 @@ export function endsInLease({ released, lost }: Extract<EndLeaseResult, { readon
   };
 }
 
-/** If nothing answers, the locks are released one by one, which needs most of the time. */
+/** If the lookup takes longer, the locks are released one by one, which needs most of the time. */
 const maxLookupMs = 10_000;
 
 /**
- * Ends a lease with one request if all locks that it holds are among these. Returns how each of these ended. Undefined
- * if the lease holds others, as one of another job may, or if that is unknown.
+ * Ends a lease with one request if these locks include all that it holds. Returns how each of these locks ended.
+ * Undefined if the lease also holds others, such as a lease of another job may, or if that is unknown.
  */
 export async function endWholeLease(
   { client, record, clock }: Pick<LockContext, 'client' | 'record' | 'clock'>,
@@ -130,27 +130,27 @@ export async function endWholeLease(
   locks: readonly OurLock[],
   within: CallLimits,
 ) {
-  // Requests for fewer locks are all sent at once.
+  // Requests for this few locks are all sent at once anyway.
   if (locks.length <= maxConnections) return undefined;
   const proofs = new Map<string, OwnLock>(locks.map(({ grant }) => [grant.path, grant.lock]));
   const look = { ...within, deadline: Math.min(within.deadline, clock() + maxLookupMs) };
   const list = await client.listLease({ workspace, lease }, look).catch(() => undefined);
   const isHeld = (lock: KnownLock): boolean => isSameLock(proofs.get(lock.path) ?? {}, lock) === true;
-  // A lease that has ended may be unknown to the service, or reported as released by this request.
+  // The service may not know a lease that has ended, or may report its locks as released by this request.
   if (list === undefined || list.items.length === 0 || !list.items.every(isHeld)) return undefined;
   const at = new Date(client.serverNow()).toISOString();
   const releasing = locks.map(({ grant: { path, key, lock } }): Entry => {
     return { kind: 'releasing', service, workspace, path, id: lock.id, etag: lock.etag, key, at };
   });
-  // A renewal at the same time must not report them as lost.
+  // So that a concurrent renewal does not report them as lost.
   record(...releasing);
   const end = await endLease({ client, record }, { service, workspace, step: lease, lease }, within);
   return end.kind === 'ended' ? endsInLease(end) : (lock: OurLock) => ({ lock, end });
 }
 
-/** The lock to release, and no other one instead. */
+/** The lock to release. No other lock may be released instead. */
 interface ReleaseTarget extends OurLock, Pick<Grant, 'service' | 'workspace'> {
-  /** The lookup that has found the lock. A later one is not released, even if nothing distinguishes it from this one. */
+  /** The lookup that found the lock. A later lock is not released, even if nothing distinguishes it from this one. */
   readonly found?: Exclude<LookupResult, { readonly kind: 'failed' }> | undefined;
   /** Asks the service to release the lock even if it has another owner. */
   readonly force?: boolean | undefined;
@@ -162,8 +162,8 @@ export type ReleaseResult =
   | { readonly kind: 'ambiguous' };
 
 /**
- * Returns a function that releases a lock and no other. It records the intent in the ledger before the request, and then
- * the result. Many locks that are released at the same time share a lookup.
+ * Returns a function that releases one lock, and never a different one. Records the intent in the ledger before the
+ * request, and the result afterwards. Many locks that are released at the same time share a lookup.
  */
 export function createRelease(context: ReleaseContext, within: CallLimits) {
   const shared = {
@@ -174,7 +174,7 @@ export function createRelease(context: ReleaseContext, within: CallLimits) {
   return (lock: ReleaseTarget): Promise<ReleaseResult> => releaseTarget(shared, lock, within);
 }
 
-/** More than connections: locks that are tried again and again delay no other. */
+/** More than the number of connections, so that locks with many retries do not delay the others. */
 const maxTogether = 4 * maxConnections;
 
 interface SharedContext extends ReleaseContext {
@@ -190,13 +190,13 @@ async function releaseTarget(context: SharedContext, lock: ReleaseTarget, within
   const entry = { service, workspace, path, id, etag, key };
   const now = (): string => new Date(client.serverNow()).toISOString();
   const recordAttempt = (failed?: true): void => record({ kind: 'releasing', ...entry, failed, at: now() });
-  // Only an ETag, or an id of our service, is certainly matched: such a request never releases a later lock.
+  // Only an ETag, or an id of a service with marks, is matched with certainty, so that no later lock is released.
   const isNamed = conditionOf(proof) !== undefined && (etag !== undefined || client.isOurs());
   if (isNamed) recordAttempt();
   const result = isNamed
     ? await client.releaseLock({ workspace, path, proof, force }, within)
     : await releaseByPath(context, lock, within, recordAttempt);
-  // A lock of someone else shows that ours has ended, if it is known which one is ours.
+  // If our lock can be identified, the lock of someone else shows that ours has ended.
   const isReplaced = result.kind === 'other' && (key ?? id ?? etag) !== undefined;
   if (result.kind === 'released' || result.kind === 'absent' || isReplaced) {
     record({ kind: 'ended', ...entry, at: now() });
@@ -205,9 +205,9 @@ async function releaseTarget(context: SharedContext, lock: ReleaseTarget, within
 }
 
 /**
- * A service may release whatever lock is on the path: that of another job, if ours has expired, or if an earlier request
- * without a response has released it. So each request is sent once, after a look at the list, unless our lock certainly
- * lasts; and after a lost response only if the list still shows its id.
+ * For a service that may release whatever lock is on the path. That could be another job's, if ours has expired, or if
+ * an earlier unanswered request released it. So each request is sent once. Unless our lock certainly lasts, the list is
+ * read first. After a lost response, the release is repeated only if the list still shows the id of our lock.
  */
 async function releaseByPath(
   context: SharedContext,
@@ -237,15 +237,15 @@ async function releaseByPath(
 
 const maxPauseMs = 5_000;
 
-/** A refusal of another kind may be about a lock that has replaced ours. */
+/** Any other refusal may be about a lock that has replaced ours. */
 const hasNotArrived = (result: ReleaseResult): boolean =>
   result.kind === 'failed' &&
   !result.mayBeDone &&
   (isTransient(result.error) || result.error.failure.kind === 'aborted');
 
 /**
- * Records the attempt just before the request, and if that had no effect: other processes of the job leave alone a lock
- * that this one may have released.
+ * Records the attempt just before the request, and again if it had no effect, because other processes of the job do not
+ * touch a lock that this one may have released.
  */
 async function releaseOnce(
   context: SharedContext,
@@ -261,7 +261,7 @@ async function releaseOnce(
   const lastsMs = (): number => (proof === undefined || mayBeReleased ? 0 : certainMs(grant, client.serverNow()));
   const isUnclear = (): boolean => lock.found === undefined && lastsMs() <= 0;
   const look = await context.prepareLookUp(workspace, path, isUnclear());
-  // The lookup and the release of a lock are one turn: with thousands of others, nothing comes between them.
+  // A lookup and its release are one turn: thousands of other locks do not come between them.
   const leave = await enterRequest(within.signal ?? new AbortController().signal);
   try {
     let found: LookupResult | undefined = lock.found;

@@ -5,17 +5,17 @@ import { parseTtl, type Ttl } from '../../interface/duration.ts';
 import { parseHeldPath } from '../../interface/lock-path.ts';
 import type { Parsed } from '../../interface/parsed.ts';
 
-/** A lock as the service granted it, with its proof of ownership (id, ETag) and the facts for reports. */
+/** A lock as granted by the service, with its proof of ownership (id, ETag) and the facts for reports. */
 export type GrantedLock = Checked<typeof isGrantedLock>;
 
-/** The earliest expiry of the locks, in milliseconds since 1970; NaN if any of the times is unknown. */
+/** The earliest expiry of the locks, in milliseconds since 1970; NaN if the expiry of any lock is unknown. */
 export const soonestExpiry = (locks: readonly { readonly expires_at?: string | undefined }[]): number =>
   locks.reduce((soonest, { expires_at = '' }) => Math.min(soonest, Date.parse(expires_at)), Number.POSITIVE_INFINITY);
 
 /**
- * The lifetime of a lock from `at` on, the time of a response by the clock of the service. A service may shorten it, and
- * a response that is repeated after an outage has less of it. Count it by a monotonic clock: the clock of this machine
- * may be wrong by days. So may `at`, if a gateway sets `Date`: a lifetime that is already over is ignored.
+ * The lifetime of a lock after `at`, the time of a response by the clock of the service. A service may shorten the ttl,
+ * and a response repeated after an outage has less of it left. Measure it with a monotonic clock: the clock of this
+ * machine may be wrong by days. So may `at`, if a gateway sets `Date`, so a lifetime that has passed is ignored.
  */
 export function lifetimeMs({ at, lock }: Pick<Grant, 'at' | 'lock'>, { seconds }: Ttl): number {
   const end = Date.parse(lock.expires_at);
@@ -25,7 +25,7 @@ export function lifetimeMs({ at, lock }: Pick<Grant, 'at' | 'lock'>, { seconds }
 
 type Shapes = typeof shapes;
 
-/** A line of the ledger. Its times are by the clock of the service, once that is known. */
+/** A line of the ledger. Times are by the clock of the service, once it is known. */
 export type Entry = { readonly [Kind in keyof Shapes]: { readonly kind: Kind } & Members<Shapes[Kind]> }[keyof Shapes];
 
 type EntryOf<Kind extends Entry['kind']> = Extract<Entry, { readonly kind: Kind }>;
@@ -35,7 +35,7 @@ export type Grant = EntryOf<'granted'>;
 export type Loss = EntryOf<'lost'>;
 export type LeaseIntent = EntryOf<'lease'>;
 
-/** The ETag is as the service sent it, with quotes. */
+/** The ETag is stored as the service sent it, with quotes. */
 const proof = { id: isOptional(isString), etag: isOptional(isString) };
 
 const isHolder = hasShape({
@@ -56,10 +56,10 @@ const isGrantedLock = hasShape({
   lease: isOptional(isString),
 });
 
-/** Without what only reports and outputs of the step itself show. */
+/** Omits fields that only reports and outputs of the step itself show. */
 export const grantedLock = ({ note, origin, raw, ...lock }: AcquiredLock): GrantedLock => lock;
 
-/** Sent in a header. */
+/** Valid in a header. */
 const isKey: Check<string> = (value): value is string => isString(value) && isHeaderValue(value);
 
 const isTtl: Check<string> = (value): value is string => isString(value) && parseTtl(value).ok;
@@ -71,29 +71,29 @@ const location = {
   path: isValid(parseHeldPath),
   at: isTime,
 };
-/** A process by id and start time, because the system reuses ids. */
+/** A process, identified by id and start time, because the system reuses ids. */
 export type RecordedProcess = Checked<typeof isRecordedProcess>;
 
 export const isRecordedProcess = hasShape({ pid: isInteger, startedAt: isOptional(isString) });
 
-/** `key` is the idempotency key of the request. A repeated request with this key returns the first result. */
+/** `key` is the idempotency key of the request. Repeating the request with this key returns the first result. */
 const request = { ...location, step: isString, key: isKey };
-/** `key` is that of the lock's grant, if this job has acquired it. */
+/** `key` is the one of the lock's grant, if this job acquired the lock. */
 const ending = { ...location, ...proof, key: isOptional(isString) };
 
 const shapes = {
   /** The first line of a step. `main` is the process that sends its requests. */
   'step-started': { step: isString, at: isTime, main: isOptional(isRecordedProcess) },
-  /** Paths that a step is about to request. It may stop before the last one. */
+  /** Paths that a step is about to request. It may end before it has requested all of them. */
   plan: { ...ofStep, paths: isStringList },
   /**
-   * Written before a lock is requested: from then on it may have been granted. `byService` is false before the first
-   * response: the time is then that of this machine.
+   * Written before a lock is requested, because from then on it may be granted. `byService` is false before the first
+   * response, when the time is that of this machine.
    */
   intent: { ...request, type: isString, ttl: isTtl, note: isOptional(isString), byService: isBoolean },
   /**
-   * `waitedMs` is the time since the step first requested the path. `lastsUntil`: the earliest expiry without a renewal, by
-   * the clock of the machine. `renewedUntil`: with the last one, which a gateway may have answered.
+   * `waitedMs` is the time since the first request for the path. `lastsUntil` is the earliest expiry without a renewal,
+   * by the clock of the machine. `renewedUntil` includes the last renewal, which a gateway may have answered.
    */
   granted: {
     ...request,
@@ -103,47 +103,47 @@ const shapes = {
     renewedUntil: isOptional(isInteger),
   },
   /**
-   * Written before a lease is requested: from then on it may hold locks. `path` is the first of its paths, or names the
-   * pool.
+   * Written before a lease is requested, because from then on it may hold locks. `path` is its first path, or the name
+   * of the pool.
    */
   lease: { ...location, path: isString, step: isString, lease: isString, type: isString, ttl: isTtl },
-  /** The lease is dead: it holds nothing, and will be granted nothing. */
+  /** The lease has ended: it holds no locks, and will not be granted any. */
   'lease-ended': { ...ofStep, lease: isString },
   /**
-   * The step has all its locks. Until then, it may still give back what it was granted. With `outlivesJob`, which only
-   * the state of the step has, they outlive the job: `auto-release` is false.
+   * The step has all its locks. Until this line, it may still roll back its grants. `outlivesJob`, which only the state
+   * of the step contains, means that the locks outlive the job: `auto-release` is false.
    */
   acquired: { ...ofStep, outlivesJob: isOptional(isBoolean) },
   /**
-   * The post-step has begun: no lock of the step is renewed after this line, and whatever the step is granted after it,
-   * it gives back.
+   * The post-step has started. After this line, no lock of the step is renewed, and the step releases whatever it is
+   * still granted.
    */
   'step-ended': { step: isString, at: isTime },
   /**
-   * All locks of the step were renewed, except those on some paths, and those lost before. `expires_at` is their earliest
-   * expiry, and `renewedUntil` by the clock of the machine.
+   * All locks of the step were renewed, except those in `except` and those lost before. `expires_at` is the earliest
+   * expiry of the renewed locks, and `renewedUntil` is the same by the clock of the machine.
    */
   renewed: { ...ofStep, expires_at: isTime, renewedUntil: isOptional(isInteger), except: isOptional(isStringList) },
   /** Some locks of the step could not be renewed. The next `renewed` line supersedes this one. */
   unrenewed: { ...ofStep, reason: isString },
-  /** The service refused to renew the lock, and may have named its new holder: it ended while the job relied on it. */
+  /** The lock ended while the job relied on it: the service refused to renew it, and may have named the new holder. */
   lost: { ...request, holder: isOptional(isHolder) },
-  /** Another lock, which a renewal has found or made while ours was released. `reason` says why it was not released. */
+  /** A different lock, found or made by a renewal while ours was being released. `reason` is why it stayed. */
   'left-alone': { step: isString, at: isTime, reason: isString },
-  /** The run was to be cancelled because the step lost a lock. `reason` says why it was not. */
+  /** The run was to be cancelled because the step lost a lock. If it was not, `reason` says why. */
   'run-cancelled': { step: isString, at: isTime, reason: isOptional(isString) },
   /**
-   * Written before a lock is released: from then on it may be gone, and someone else may hold the path. With `failed`,
-   * the request had no effect.
+   * Written before a lock is released, because from then on it may be gone, and someone else may hold the path.
+   * `failed` means that the request had no effect.
    */
   releasing: { ...ending, failed: isOptional(isBoolean) },
-  /** The service has shown that it is ours: from then on, responses without its marks are from a gateway. */
+  /** The service has shown its marks. From then on, responses without marks are from a gateway. */
   marks: { service: isString, at: isTime },
-  /** The lock is not ours, or no longer: it was refused, released, is absent, or a different lock is on the path. */
+  /** The lock does not exist, or is no longer this job's: refused, released, or another lock is on the path. */
   ended: ending,
 };
 
-/** Undefined if the line was truncated, or was not written by the action. */
+/** Undefined if the line was truncated, or not written by the action. */
 export function readEntry(line: string): Entry | undefined {
   try {
     const entry = JSON.parse(line);
@@ -164,7 +164,7 @@ export function parsedTtl({ ttl }: Intent): Ttl {
 
 type Check<T> = (value: unknown) => value is T;
 type Checked<C> = C extends Check<infer T> ? T : never;
-/** A check for each member; others are allowed. */
+/** A check for each member. Other members are allowed. */
 type Shape = Readonly<Record<string, Check<unknown>>>;
 type Optional<S extends Shape> = { [Name in keyof S]: undefined extends Checked<S[Name]> ? Name : never }[keyof S];
 type Members<S extends Shape> = { readonly [Name in Exclude<keyof S, Optional<S>>]: Checked<S[Name]> } & {
@@ -187,7 +187,7 @@ function isString(value: unknown): value is string {
   return typeof value === 'string';
 }
 
-/** Reports convert it to other formats, which would throw for any other text. */
+/** Reports convert times to other formats, which would throw for any other text. */
 function isTime(value: unknown): value is string {
   return isString(value) && timestampIn(value) !== undefined;
 }
@@ -204,7 +204,7 @@ function isInteger(value: unknown): value is number {
   return Number.isSafeInteger(value);
 }
 
-/** Whether the text is valid as it is, without any correction. */
+/** Whether the text is valid without any correction. */
 function isValid<T extends string>(parse: (text: string) => Parsed<T>): Check<T> {
   return (value): value is T => {
     const parsed = isString(value) ? parse(value) : undefined;

@@ -12,8 +12,8 @@ interface WorkspaceRef {
 type NamedLock = LockProof & { readonly path: LockPath };
 
 /**
- * The workspaces in which the job holds locks, or tried to lock if it holds none. With `named`, the workspaces in which
- * its steps acquired all of these locks: locks of another job may be anywhere.
+ * The workspaces in which the job holds locks, or tried to lock if it holds none. With `named`, only workspaces in
+ * which its steps acquired all of these locks. Locks of other jobs may be in any workspace.
  */
 export function readLockWorkspaces(ledger: Ledger, named: readonly NamedLock[] = []): readonly WorkspaceRef[] {
   const { entries } = ledger.read();
@@ -34,8 +34,8 @@ export function readLockWorkspaces(ledger: Ledger, named: readonly NamedLock[] =
 }
 
 /**
- * The locks of a job in one workspace, from its ledger. Steps of a job may run at the same time: what one of them was
- * granted counts once it has all its locks, or has ended.
+ * The locks of a job in one workspace, according to its ledger. Steps may run in parallel, so the grants of a step
+ * count only when it has all its locks, or has ended.
  */
 export function readJobLocks(
   ledger: Ledger,
@@ -57,10 +57,10 @@ export function readJobLocks(
   const heldByPath: ReadonlyMap<LockPath, JobLock> = byPath;
   return {
     held: heldByPath,
-    /** The lock of the job that was passed; undefined if it is another. */
+    /** The lock of this job that was passed; undefined if it is another one. */
     find(named: NamedLock): JobLock | undefined {
       const lock = byPath.get(named.path);
-      // Some services give all locks on a path the same id.
+      // Some services use the same id for all locks on a path.
       const isEnded = (endedAt.get(named.path) ?? []).some((ended) => isMeant(ended, named));
       return lock && !isEnded && isMeant(lock, named) === true ? lock : undefined;
     },
@@ -69,14 +69,14 @@ export function readJobLocks(
       (endedAt.get(lock.path) ?? []).some((ended) => isMeant(ended, lock) ?? !byPath.has(lock.path)),
     /** All paths that the steps of the job planned to lock. */
     planned: new Set(entries.flatMap((entry) => (entry.kind === 'plan' && isHere(entry) ? entry.paths : []))),
-    /** The reason why there may be more. */
+    /** Why there may be more locks. */
     gap:
       problem &&
       `Part of the ledger in ${ledger.file} cannot be read, so this job may have more locks. Name them with \`locks\` or \`locks-file\`.`,
   };
 }
 
-/** Whether this lock was passed, maybe before a renewal changed its ETag. Undefined if unknown. */
+/** Whether this is the passed lock, possibly before a renewal changed its ETag. Undefined if unknown. */
 function isMeant({ proofs }: Granted, named: NamedLock): boolean | undefined {
   const same = new Set(proofs.map((proof) => isSameLock(proof, named)));
   return same.has(true) || (same.has(false) ? false : undefined);
@@ -89,42 +89,42 @@ export function historyOf(entries: readonly Entry[]) {
 }
 
 export interface JobLock {
-  /** With the expiry after the last renewal. */
+  /** Includes the expiry after the last renewal. */
   readonly grant: Grant;
-  /** Its release was started, with an unknown result, or its record may be gone. */
+  /** Its release was started with an unknown result, or its record may be gone. */
   readonly mayBeReleased: boolean;
   /** The service refused to renew the lock. */
   readonly loss?: Loss | undefined;
-  /** The end of the lock, if it is known. */
+  /** The entry that ended the lock, if known. */
   readonly ending?: Entry | undefined;
-  /** The path was granted to the job again, so this lock has ended. */
+  /** The path was granted to this job again, so this lock must have ended. */
   readonly grantedAgain?: boolean;
 }
 
 type Renewal = Extract<Entry, { kind: 'renewed' }>;
 
 interface Granted extends JobLock {
-  /** Its ids and ETags since the grant. */
+  /** Its ids and ETags since it was granted. */
   readonly proofs: LockProof[];
-  /** The last renewal of the step that the expiry includes, or that does not apply to this lock. */
+  /** The step's last renewal that is part of the expiry, or that does not apply to this lock. */
   readonly renewal: Renewal | undefined;
-  /** Requests for its release that may have arrived. Steps of a job may send some at the same time. */
+  /** Number of requests for its release that may have arrived. Parallel steps of a job may send several. */
   readonly releases: number;
 }
 
 export type History = ReturnType<typeof openHistory>;
 
-/** The results of all requests of a job's steps, which grow with the ledger. */
+/** The results of all requests of a job's steps. They grow with the ledger. */
 export function openHistory() {
   const unanswered = new Map<string, Intent>();
-  /** By idempotency key: a repeated request with the same key is about the same lock. */
+  /** By idempotency key: all requests with a key are about the same lock. */
   const granted = new Map<string, Granted>();
-  /** The keys of the grants of each path. */
+  /** The keys of all grants of a path. */
   const keysAt = new Map<string, string[]>();
-  /** The last renewal of each step: thousands of locks may have been renewed thousands of times. */
+  /** The last renewal of each step. Kept per step, because thousands of locks may be renewed thousands of times. */
   const renewals = new Map<string, Renewal>();
   const renewalError = new Map<string, string>();
-  /** The processes of steps that do not have all their locks yet. */
+  /** The processes of steps that do not have all of their locks yet. */
   const acquiring = new Map<string, RecordedProcess>();
   const leases = new Map<string, LeaseIntent>();
 
@@ -138,7 +138,7 @@ export function openHistory() {
     for (const lock of locks) granted.set(lock.grant.key, { ...lock, ...to });
   }
 
-  /** The lock with the expiry after the last renewal of its step. One that has ended, or may have, is not renewed. */
+  /** Adds the expiry after the last renewal of its step. A lock that has ended, or may have, is not renewed. */
   function withRenewal(lock: Granted): Granted {
     const { grant, mayBeReleased, loss, ending } = lock;
     const renewal = renewals.get(grant.step);
@@ -148,7 +148,7 @@ export function openHistory() {
     return { ...lock, renewal, grant: { ...grant, renewedUntil, lock: { ...grant.lock, expires_at } } };
   }
 
-  /** The locks that an entry is about: by key, by id or ETag, or else the newest one that may be meant. */
+  /** The locks that an entry is about: by key, or by id or ETag, or otherwise the newest lock that it may be about. */
   function locksOf(entry: Extract<Entry, { kind: 'releasing' | 'ended' }>): readonly Granted[] {
     if (entry.key !== undefined) return withKeys([entry.key]).filter(isHeld);
     const locks = withKeys(keysAt.get(locationKey(entry))).filter(isHeld);
@@ -180,11 +180,11 @@ export function openHistory() {
         break;
       case 'granted': {
         unanswered.delete(entry.key);
-        // A second grant is the same lock, with a new ETag after a renewal.
+        // A second grant is about the same lock, whose ETag has changed in a renewal.
         const [before] = withKeys([entry.key]).filter(isHeld);
         if (before === undefined) granted.delete(entry.key);
         const proofs = before?.proofs ?? [];
-        // Thousands of renewals are not copied each time.
+        // Changed in place, to avoid copying thousands of renewals each time.
         proofs.push({ id: entry.lock.id, etag: entry.lock.etag });
         granted.set(entry.key, {
           grant: { ...entry, at: before?.grant.at ?? entry.at },
@@ -235,7 +235,7 @@ export function openHistory() {
   }
 
   return {
-    /** Entries must be in order: later ones have the results of earlier ones. */
+    /** Entries must be added in order, because later entries contain the results of earlier ones. */
     add(entries: readonly Entry[]): void {
       for (const entry of entries) addEntry(entry);
     },
@@ -244,7 +244,7 @@ export function openHistory() {
       held: [...held()],
       /** Requests without a result in the ledger. */
       unanswered: [...unanswered.values()],
-      /** All granted locks, including ended ones: several for a path that was granted again. */
+      /** All granted locks, including ended ones. A path that was granted again has several. */
       granted: all,
       /** The reason why the last renewal of a step failed, by step id. Absent if it succeeded. */
       renewalError,

@@ -6,32 +6,32 @@ import { type Entry, readEntry } from './entry.ts';
 
 export const ledgerFile = (temporaryFolder: string): string => fileIn(temporaryFolder, 'ledger.jsonl');
 
-/** The file with the `locks` of a step, which may be too long for an output. */
+/** The file with the `locks` output of a step, which may be too long for an output. */
 export const locksFile = (temporaryFolder: string, step: string): string =>
   fileIn(temporaryFolder, `locks-${step}.json`);
 
 export type Ledger = ReturnType<typeof openLedger>;
 
-/** Requests of a job's steps and their results: an append-only file of lines. */
+/** Requests of a job's steps, and their results: an append-only file of lines. */
 export function openLedger(file: string) {
   return {
     file,
-    /** Throws if the lines cannot be written. After it returns, they are in the file. */
+    /** When it returns, the lines are in the file. Throws if they cannot be written. */
     append(...entries: readonly Entry[]): void {
-      // A line break before each line as well as after it: a killed step may have left a truncated line.
+      // Starts with a line break, too, because a killed step may have left a truncated line.
       const text = entries.map((entry) => `\n${JSON.stringify(entry)}\n`).join('');
       try {
         appendFileSync(file, text, { mode: 0o600 });
       } catch (error) {
         if (!isMissing(error)) throw error;
-        // Created only when missing: steps append thousands of lines, and the folder may be deleted in between.
+        // Created only if missing, because steps append thousands of lines. The folder may be deleted in between.
         mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
         appendFileSync(file, text, { mode: 0o600 });
       }
     },
     /**
-     * The entries, and why there may be more. A line is unreadable if its step was killed meanwhile, or if the action
-     * did not write it. A job that has locked nothing has no file.
+     * The entries, and why there may be more. A line is unreadable if its step was killed while writing, or if
+     * something else wrote it. A job that locked nothing has no file.
      */
     read(): { readonly entries: readonly Entry[]; readonly problem: string | undefined } {
       try {
@@ -51,13 +51,13 @@ export function openLedger(file: string) {
 
 const isMissing = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'ENOENT';
 
-/** Limit of one read, and a text that only grants have, as JSON escapes quotes: parsing thousands of them takes memory. */
+/** Limit per read, and a text that only grants have (JSON escapes quotes): parsing thousands takes memory. */
 const maxReadBytes = 64 * 1_024;
 const grantMark = '"kind":"granted"';
 
 /**
- * Returns a function that reads the entries added to a ledger since its last call, except grants, in parts. An empty
- * result is the end. A step may remove or empty the temporary folder: a new file is read from its beginning.
+ * Returns a function that reads entries added since its last call, except grants, in parts. An empty result means that
+ * there are no more. A step may remove or empty the temporary folder: a new file is then read from the start.
  */
 export function followLedger(file: string): () => readonly Entry[] {
   let position = 0;
@@ -77,7 +77,7 @@ export function followLedger(file: string): () => readonly Entry[] {
         const entries = entriesIn(linesIn(whole.toString()).filter((line) => !line.includes(grantMark)));
         // The text after the last line break may be incomplete.
         if (entries.length > 0 || read.length < room) return entries;
-        // Without a complete line, a larger part is read. If there were complete lines, none was readable.
+        // With no complete line, reads a larger part next. Otherwise, all complete lines were unreadable.
         if (whole.length === 0) room *= 2;
       }
     } finally {
@@ -87,8 +87,8 @@ export function followLedger(file: string): () => readonly Entry[] {
 }
 
 /**
- * Returns a function that says whether the ledger was removed, as at the end of the job, even if the next job has created
- * one of the same name: the system reuses no inode of a file that is open. Not for Windows, where open files cannot be removed.
+ * Returns a function that checks whether the ledger was removed, as at the end of the job, even if the next job has
+ * created a new one: the inode of an open file is not reused. Not for Windows, where open files cannot be removed.
  */
 export function createRemovalCheck(file: string): () => boolean {
   const descriptor = openIfPresent(file);
@@ -97,7 +97,7 @@ export function createRemovalCheck(file: string): () => boolean {
     try {
       return inode === undefined || statSync(file, { throwIfNoEntry: false })?.ino !== inode;
     } catch {
-      // Unknown for now, as on a network drive that does not answer.
+      // Unknown for now, for example on a network drive that does not answer.
       return false;
     }
   };
@@ -114,7 +114,7 @@ function openIfPresent(file: string): number | undefined {
 
 export type Recorder = (...entries: readonly Entry[]) => void;
 
-/** Facts about a service that all steps and processes of the job share. Reads each entry once: many responses need it. */
+/** Facts about a service, for all steps and processes of a job. Reads each entry once: many responses need them. */
 export function marksIn({ file }: Pick<Ledger, 'file'>, record: Recorder, service: string): MarksStore {
   const follow = followLedger(file);
   let found = false;
@@ -132,7 +132,7 @@ export function marksIn({ file }: Pick<Ledger, 'file'>, record: Recorder, servic
   };
 }
 
-/** Warns once if the ledger cannot be written, and continues: the step still needs its lock. */
+/** Warns once if the ledger cannot be written. The step continues, because it still needs its lock. */
 export function createRecorder(ledger: Ledger, log: { warn(text: string): void }): Recorder {
   let failed = false;
   return (...entries) => {

@@ -13,12 +13,12 @@ interface FirstRenewal extends Pick<LockContext, 'clock' | 'record'>, Pick<CallL
   readonly ttl: Ttl;
 }
 
-/** The service may take a while, but the locks are held, and the job or the command waits. */
+/** Generous, because the locks are already held, and the job or command waits. */
 const maxMs = 10_000;
 
 /**
- * Renews one lock: this shows, before anything relies on it, whether the service supports renewal. Ours does. `refusal`
- * says why it does not, and `failure` why that is still unknown.
+ * Renews one lock, to find out whether the service supports renewal before anything relies on it. Services with marks
+ * do. `refusal` says why it does not, and `failure` says why that is still unknown.
  */
 export async function renewFirst(
   { client, clock, signal, record, workspace, ttl }: FirstRenewal,
@@ -34,8 +34,8 @@ export async function renewFirst(
     signal,
   });
   if (renewal.kind === 'failed') return { grants, failure: renewal.error.message };
-  const refusal = renewal.kind === 'replaced' ? 'It grants another lock instead.' : undefined;
-  // A lock that the request only found may be that of another job.
+  const refusal = renewal.kind === 'replaced' ? 'It granted another lock instead.' : undefined;
+  // A lock that the request only found may belong to another job.
   if (renewal.kind === 'renewed' || (renewal.kind === 'replaced' && renewal.isNew)) {
     const { id, etag, fence = lock.fence, expires_at } = renewal.lock;
     const renewed = { ...first, lock: { ...lock, id, etag, fence, expires_at } };
@@ -44,7 +44,7 @@ export async function renewFirst(
     return { grants: [renewed, ...others], refusal };
   }
   if (renewal.kind === 'replaced') return { grants, refusal };
-  // A service that answers 412 to a lost lock supports renewal. The next renewal records the loss.
+  // A service that answers 412 for a lost lock supports renewal. The next renewal records the loss.
   const isSupported = renewal.kind === 'lost' && renewal.error.status === 412;
   return isSupported ? { grants } : { grants, refusal: renewal.error.message };
 }

@@ -10,26 +10,26 @@ import type { LockTerms } from '../path-by-path.ts';
 import type { LockContext } from '../release.ts';
 import type { Schedule } from './schedule.ts';
 
-/** The locks of a step, and what their renewal needs. */
+/** The locks of a step, and the dependencies of their renewal. */
 interface LocksToRenew
   extends Pick<LockContext, 'clock' | 'sleep' | 'record'>,
     Pick<LockTerms, 'service' | 'workspace' | 'step' | 'ttl'> {
   readonly client: Pick<Client, 'renewLock' | 'releaseLock' | 'renewLease' | 'serverNow'>;
-  /** Returns some or all of the lines added to the ledger since the last call. */
+  /** Returns some or all of the ledger entries added since the last call. */
   readonly follow: () => readonly Entry[];
   readonly isWorkerGone: () => boolean;
   /** Called once, if there are locks to renew at the start. */
   readonly onStart: () => void;
-  /** Calls `look` at each change of the ledger, and periodically. Returns a function that stops that. */
+  /** Calls `look` after each change of the ledger, and periodically. Returns a stop function. */
   readonly watch: (look: () => void) => () => void;
-  /** The locks at the start: the ledger may be gone. */
+  /** The locks at the start, because the ledger may be gone later. */
   readonly grants: readonly Grant[];
   readonly schedule: Schedule;
-  /** The renewal ends after this many days. Without it, only with the job. */
+  /** Ends the renewal after this many days. Without it, only the end of the job does. */
   readonly maxDays?: number;
 }
 
-/** Renews the locks of a step according to the ledger, until the job ends or no lock is left. */
+/** Renews the locks of a step according to its ledger, until the job ends or no locks are left. */
 export async function renewLocks(locks: LocksToRenew): Promise<RenewalEndReason> {
   const { client, sleep, record, onStart, watch, schedule, service, workspace, step, maxDays } = locks;
   const followed = followLocks(locks);
@@ -58,21 +58,21 @@ export async function renewLocks(locks: LocksToRenew): Promise<RenewalEndReason>
 
 export type RenewalEndReason = 'stopped' | 'nothing-left' | 'worker-gone' | 'too-old';
 
-/** Time limit of pending requests at the end of the job, so that no renewal follows the release. */
+/** At the end of the job, pending requests get this much time, so that no renewal arrives after the release. */
 const graceMs = 2_000;
 
-/** Tracks the locks of a step that must be renewed, according to the ledger, and the end of the renewal. */
+/** Tracks, according to the ledger, which locks of a step must be renewed, and when to stop. */
 function followLocks(locks: LocksToRenew) {
   const { clock, sleep, follow, isWorkerGone, service, workspace, step, grants } = locks;
   const maxAgeMs = (locks.maxDays ?? Number.POSITIVE_INFINITY) * 24 * 3_600_000;
   const startedAt = clock();
-  /** The locks that were not lost, with their current ETags. A step locks each path once. */
+  /** The locks that are not lost, with their current ETags. A step locks each path only once. */
   const kept = new Map(
     grants.filter(({ lock }) => conditionOf(lock) !== undefined).map((grant) => [grant.path, grant]),
   );
-  /** Paths of locks whose release has begun, even if its result is unknown. */
+  /** Paths of locks whose release was started, even if the result is unknown. */
   const released = new Set<LockPath>();
-  /** Paths on which a lock was released that nothing identifies. */
+  /** Paths on which an unidentified lock was released. */
   const mayBeReleased = new Set<LockPath>();
   const ending = new AbortController();
   const cutOff = new AbortController();
@@ -85,7 +85,7 @@ function followLocks(locks: LocksToRenew) {
     try {
       for (let entries = follow(); entries.length > 0; entries = follow()) entries.forEach(readEntry);
     } catch {
-      // A ledger that cannot be read now may be readable at the next look. Until then, the known locks are renewed.
+      // A ledger that cannot be read now may be readable later. Until then, the known locks are renewed.
     }
   }
 
@@ -97,16 +97,16 @@ function followLocks(locks: LocksToRenew) {
       for (const { path, lock } of kept.values()) if (lock.lease === entry.lease) released.add(path);
     } else if ('step' in entry && entry.step === step) {
       if (entry.kind === 'step-ended') isStopped = true;
-      // The lines before it are about earlier locks, and some services give their ids and ETags again.
+      // Earlier lines are about earlier locks, whose ids and ETags some services reuse.
       if (entry.kind === 'step-started') released.clear();
-      // Our own line. Without it, the next renewal records the loss.
+      // Written by this process. Without this line, the next renewal would record the loss.
       if (entry.kind === 'lost') kept.delete(entry.path);
-      // Until then, the step waited for earlier locks on its paths.
+      // Before this line, the step waited for earlier locks on its paths.
       if (entry.kind === 'acquired') mayBeReleased.clear();
     }
   }
 
-  /** Without a key, it is about a lock that was looked up or passed to a step. Undefined if that may be ours. */
+  /** Without a key, as for a looked-up or passed lock, its id or ETag decides. Undefined if they cannot. */
   function isAboutOurs(entry: Extract<Entry, { kind: 'releasing' | 'ended' }>): boolean | undefined {
     const grant = kept.get(entry.path);
     if (grant === undefined || entry.service !== service || entry.workspace !== workspace) return false;
@@ -122,9 +122,9 @@ function followLocks(locks: LocksToRenew) {
 
   return {
     kept,
-    /** Aborted when no more renewals may start. */
+    /** Aborted when no further renewals may start. */
     ending: ending.signal,
-    /** Aborted when pending requests must end as well. */
+    /** Aborted when pending requests must end, too. */
     cutOff: cutOff.signal,
     grants: (): readonly Grant[] => [...kept.values()].filter(isHeld),
     end: () => end,
@@ -132,13 +132,13 @@ function followLocks(locks: LocksToRenew) {
     /** Whether the lock must still be renewed. */
     isHeld,
     look(): void {
-      // Without locks, pending requests may still have to release one. They end with the job.
+      // Without locks, a pending request may still have to release one. It ends with the job.
       if (end !== undefined && end !== 'nothing-left') return;
       readNewEntries();
       end = endReason() ?? end;
       if (end === undefined) return;
       ending.abort();
-      // Without a worker, nothing releases the locks: each renewal would only keep others waiting.
+      // Without a worker, nobody releases the locks, and each renewal would only make others wait longer.
       if (end === 'worker-gone') cutOff.abort();
       else if (end !== 'nothing-left') void sleep(graceMs).then(() => cutOff.abort());
     },
@@ -149,12 +149,12 @@ interface Round extends LocksToRenew {
   readonly followed: ReturnType<typeof followLocks>;
 }
 
-/** The result of one request for a lock, or for all locks of a lease. */
+/** The result of one request, for one lock or for all locks of a lease. */
 interface Renewed {
   readonly expiresAt?: string;
   /** By the clock of the machine. */
   readonly renewedUntil?: number;
-  /** The paths of held locks that were not renewed. */
+  /** Paths of held locks that were not renewed. */
   readonly except?: readonly string[];
   readonly failed?: Extract<Renewal, { readonly kind: 'refused' | 'failed' }>;
 }
@@ -204,7 +204,7 @@ async function renewTogether(round: Round, grants: readonly Grant[]): Promise<Re
     lease === undefined
       ? await renewOne(round, first, limits)
       : await client.renewLease({ workspace, lease }, ttl, limits());
-  // A release meanwhile explains the response, and its line in the ledger must not be followed by a grant.
+  // A release in the meantime would explain the response, and the ledger must not record a grant after that release.
   followed.readNewEntries();
   const held = grants.filter(followed.isHeld);
   const at = new Date(client.serverNow()).toISOString();
@@ -238,8 +238,8 @@ async function renewTogether(round: Round, grants: readonly Grant[]): Promise<Re
 }
 
 /**
- * `renewed`: a lock on its own, whose ETag the renewal may have changed. `unclear`: another one, of this request or of
- * another job.
+ * `renewed`: a lock outside of a lease, whose ETag the renewal may have changed. `unclear`: a different lock, which
+ * this request or another job may have acquired.
  */
 type Renewal = Awaited<ReturnType<Client['renewLease']>> & {
   readonly renewed?: AcquiredLock;
@@ -247,7 +247,7 @@ type Renewal = Awaited<ReturnType<Client['renewLease']>> & {
 };
 
 const unclearText = ({ path, id }: AcquiredLock): string =>
-  `${path} was unlocked while its lock was renewed, and now has another lock (id ${id}). It was left alone, because it may be that of another job.`;
+  `${path} was unlocked while its lock was renewed, and now has another lock (id ${id}). It was left alone, because it may belong to another job.`;
 
 async function renewOne(
   { client, ttl, record }: Round,
@@ -256,7 +256,7 @@ async function renewOne(
 ): Promise<Renewal> {
   const key = crypto.randomUUID();
   const { type } = lock;
-  // Before the request: a lock that was acquired earlier is not its own.
+  // Taken before the request: a lock that was acquired before this was not acquired by it.
   const sentAt = new Date(client.serverNow()).toISOString();
   const renewal = await client.renewLock({ workspace, path, type, ttl, idempotencyKey: key, proof: lock }, limits());
   switch (renewal.kind) {
@@ -265,16 +265,16 @@ async function renewOne(
     case 'lost':
       return { kind: 'ended', lost: [{ path, reason: undefined, holder: renewal.holder }] };
     case 'replaced': {
-      // Some services return the existing lock of an owner: ours has expired, and another job has the path.
+      // Some services return an existing lock of the same owner. Then ours has expired, and another job holds the path.
       if (!renewal.isNew) {
         const unclear = renewal.lock.acquired_at === undefined ? renewal.lock : undefined;
         return { kind: 'ended', lost: [{ path, reason: undefined, holder: renewal.lock }], unclear };
       }
-      // Our own lock had expired, or a step has just released it: nothing uses the new lock. If it cannot be released, or
+      // Our lock had expired, or a step has just released it, so nothing uses the new lock. If releasing it fails, or
       // this process is killed, the post-step settles the request.
       const entry = { service, workspace, path, key, at: sentAt };
       record({ kind: 'intent', ...entry, step, type, ttl: formatDuration(ttl), byService: true });
-      // Without an ETag, a repeated request may release a later lock.
+      // Without an ETag, repeating the request could release a later lock.
       const once = renewal.lock.etag === undefined;
       const { kind } = await client.releaseLock({ workspace, path, proof: renewal.lock, once }, limits());
       if (kind !== 'failed') record({ kind: 'ended', ...entry });

@@ -18,14 +18,14 @@ interface ScheduledLocks {
 
 export type Schedule = ReturnType<typeof createSchedule>;
 
-/** The minimum time for a renewal, even after the lock has expired: only a response shows that the lock is lost. */
+/** Minimum time for a renewal, even after the lock has expired, because only a response shows that a lock is lost. */
 const minAttemptMs = 1_000;
 
 const maxPauseMs = 5_000;
 
 /**
- * How long the locks of a step last, and when to renew them: all after a third of the shortest lifetime, and again after
- * a pause if one has no response.
+ * How long the locks of a step last, and when to renew them: all of them after a third of the shortest lifetime, and
+ * again after a pause if a renewal gets no response.
  */
 export function createSchedule(
   { clock, random, client }: ScheduleContext,
@@ -42,29 +42,29 @@ export function createSchedule(
 
   const remainingMs = (grant: Grant): number => renewalOf(grant).renewedAt + renewalOf(grant).lifetimeMs - clock();
 
-  /** A third of the shortest lifetime or a little less, so that the jobs of a service do not all come at once. */
+  /** A third of the shortest lifetime or slightly less, so that the jobs of a service do not all renew at once. */
   const thirdOf = (grants: readonly Grant[]): number =>
     grants.reduce((least, grant) => Math.min(least, renewalOf(grant).lifetimeMs), Number.POSITIVE_INFINITY) *
     (1 / 3 - random() / 12);
 
   return {
     remainingMs,
-    /** At least a pause, so that short-lived locks and unanswered renewals are not renewed in a tight loop. */
+    /** At least a short pause, to avoid a tight loop for short-lived locks and unanswered renewals. */
     msUntilNextRound(grants: readonly Grant[]): number {
       dueAt ??= grantedAt + thirdOf(grants);
       return Math.max(dueAt - clock(), withJitter(Math.min(maxPauseMs, ttlMs / 20), random));
     },
-    /** A refused renewal is not repeated earlier: it must not hurry that of all other locks. */
+    /** A refused renewal does not bring the next round forward, because that round includes all other locks. */
     roundEnded(startedAt: number, grants: readonly Grant[], isAnswered: boolean): void {
       dueAt = isAnswered ? startedAt + thirdOf(grants) : startedAt;
     },
     deadlineOf(grant: Grant): number {
       const least = Math.max(minAttemptMs, Math.min(requestTimeoutMs, ttlMs / 3));
-      // Pauses between attempts grow. The next round starts with short ones again, while there is time.
+      // Pauses between attempts grow. If there is time, the next round starts with short ones again.
       const most = Math.min(remainingMs(grant) - ttlMs / 20, ttlMs / 6);
       return clock() + Math.max(least, most);
     },
-    /** Called with the response to the renewal of a lock, or of its lease. */
+    /** Called with the response to the renewal of a lock or a lease. */
     renewed({ key, lock }: Grant, expires_at: string): void {
       const at = new Date(client.serverNow()).toISOString();
       const lifetime = lifetimeMs({ at, lock: { ...lock, expires_at } }, ttl);
@@ -73,5 +73,5 @@ export function createSchedule(
   };
 }
 
-/** Timeout of one attempt. It is short: the time spent on a silent service is missing when it is back. */
+/** Timeout of one attempt. Short, because time spent waiting for a silent service is lost once it is back. */
 export const attemptMs = (ttlMs: number): number => Math.max(minAttemptMs, ttlMs / 12);

@@ -23,7 +23,7 @@ test.each([
   const record = (...all: readonly Entry[]): void => void entries.push(...all);
   const context = { client, record, clock: () => start, signal: undefined, ...place, ttl: ttl('1m') };
   const { refusal } = await renewFirst(context, [grantOf('a', { lock: lockOf('a', { id: 'l1' }) })]);
-  expect(refusal).toBe('It grants another lock instead.');
+  expect(refusal).toBe('It granted another lock instead.');
   expect(entries).toHaveLength(recorded);
   const lasting = machineClock() + 50_000;
   expect(entries.every((entry) => entry.kind === 'granted' && (entry.renewedUntil ?? 0) > lasting)).toBe(true);
