@@ -26,7 +26,7 @@ async function main(): Promise<void> {
 
   const title = `Workspace: ${task.operation}`;
   try {
-    // Node takes longer to start than the service to respond, so the process that renews locks starts first.
+    // Node takes longer to start than the service takes to respond, so the process that renews locks starts first.
     const renews = task.operation === 'lock' && task.renew;
     const renewer = renews ? (await import('./renewal/renewer.ts')).startRenewer() : undefined;
     const { createContext } = await import('./step/context.ts');
@@ -46,14 +46,14 @@ async function main(): Promise<void> {
   }
 }
 
-/** Each operation, and the network code with it, is loaded on demand: reporting an invalid input needs neither. */
+/** Loads each operation, and with it the network code, on demand: reporting an invalid input needs neither. */
 async function runOperation(context: Context, task: Task, renewer?: Renewer): Promise<Outcome> {
   switch (task.operation) {
     case 'sync':
       return (await import('./operations/sync.ts')).sync(context, task);
     case 'lock': {
       const { lock } = await import('./operations/lock.ts');
-      // A process that has received no task ends.
+      // The process ends if it has received no task.
       return lock(context, task, renewer).finally(() =>
         renewer?.then(({ child }) => child.stdin.end()).catch(() => {}),
       );

@@ -4,12 +4,12 @@ import { runToEnd } from './process.ts';
 import { createReporter } from './report/reporter.ts';
 
 /**
- * Releases the locks of the step. Fails the job if one of them was lost, unless `on-lost` is `warn`; a lock that cannot
+ * Releases the locks of the step. Fails the job if one of them was lost, unless `on-lost` is `warn`. A lock that cannot
  * be released does not change the result.
  */
 async function post(): Promise<void> {
   const step = core.getState('step');
-  // Only a step that locks saves it.
+  // Saved only by steps that lock.
   if (step === '') return;
   const raw = readRawInputs(core.getInput, process.env);
   const reporter = createReporter(secretsIn(raw));

@@ -1,6 +1,6 @@
 import { writeSync } from 'node:fs';
 
-/** Checked at the start: an older Node would fail in the middle of a step, with an obscure error. */
+/** Checked at the start, because an older Node would fail in the middle of a step, with an obscure error. */
 const minVersion = 24;
 
 if (Number.parseInt(process.versions.node, 10) < minVersion) {
@@ -11,12 +11,12 @@ if (Number.parseInt(process.versions.node, 10) < minVersion) {
   process.exit(1);
 }
 
-/** Node's exit code for an `await` at the top level that would never end. */
+/** Node's exit code for a top-level `await` that can never resolve. */
 const unsettled = 13;
 
 /**
- * Runs the work of a process, and ends the process. CommonJS, which starts faster than ES modules, has no `await` at the
- * top level: with one, Node would not take work that waits for nothing for a success either.
+ * Runs the work of a process, then ends the process. CommonJS starts faster than ES modules, but has no top-level
+ * `await`. With one, Node would report work that can never finish; here, it would count as a success.
  */
 export function runToEnd(work: () => Promise<void>): void {
   process.once('beforeExit', () => {
@@ -26,6 +26,6 @@ export function runToEnd(work: () => Promise<void>): void {
     );
     process.exit(unsettled);
   });
-  // Pending requests must not delay the exit, and taking Node down piece by piece would take longer.
+  // Pending requests must not delay the exit, and an orderly shutdown of Node would take longer.
   void work().then(() => process.exit());
 }

@@ -14,16 +14,16 @@ import { errorText } from './report/outcome.ts';
 import { connect } from './step/context.ts';
 import type { RunToCancel } from './step/github.ts';
 
-/** Discards the log: nobody reads the output of this process, which reports through the ledger. */
+/** Discards the log, because nobody reads the output of this process. It reports through the ledger. */
 const silentLog = { line: () => undefined, warn: () => undefined, debug: () => undefined };
 
-/** Neither the exit of the worker nor, on some file systems, a change of the ledger sends an event. */
+/** Neither the exit of the worker nor, on some file systems, a change of the ledger triggers an event. */
 const pollMs = 100;
 
 /** The ttl of the locks is the actual limit. */
 const retries = 1_000;
 
-/** A job of GitHub lasts no longer. */
+/** No GitHub job runs longer. */
 const maxDays = 5;
 
 async function renew(task: RenewalTask): Promise<void> {
@@ -37,8 +37,8 @@ async function renew(task: RenewalTask): Promise<void> {
   const client = connect({ ...connection, retries, requestTimeout }, task.origin, reporter, {
     marks: marksIn(ledger, recordInLedger, connection.baseUrl),
   });
-  // The optimizing compilers take several megabytes, and only thousands of single locks need them. As options of Node,
-  // these would slow its start.
+  // The optimizing compilers take several megabytes, and only thousands of single locks need them. As Node options,
+  // these flags would slow down the start.
   if (task.leased.length > 0) setFlagsFromString('--no-turbofan --no-maglev');
   const now = (): string => new Date(client.serverNow()).toISOString();
   const time = { clock: steadyClock, sleep, random: Math.random };
@@ -78,7 +78,7 @@ async function renew(task: RenewalTask): Promise<void> {
       },
     });
   } catch (error) {
-    // This process has no log, so the ledger keeps the reason.
+    // This process has no log, so the ledger stores the reason.
     record({ kind: 'unrenewed', ...job, at: now(), reason: errorText(error) });
   }
   await cancelling;
@@ -92,13 +92,13 @@ function reportStart(): void {
   try {
     writeSync(stdoutFd, 'renewing\n');
   } catch {
-    // The step no longer waits for the line, or was killed: the locks are renewed anyway.
+    // The step no longer waits for the line, or was killed. The locks are renewed anyway.
   }
 }
 
 runToEnd(async () => {
   const received = await text(process.stdin);
-  // Without a complete line, the step had no locks to renew, or was killed while it sent them. The same version of the
-  // action wrote the text, through a pipe that no other process has.
+  // Without a complete line, the step had no locks to renew, or was killed while sending them. The text comes from the
+  // same version of the action, through a pipe that no other process has.
   if (received.endsWith('\n')) await renew(JSON.parse(received) as RenewalTask);
 });

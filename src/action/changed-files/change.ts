@@ -11,7 +11,7 @@ export const retryAdvice = 'Run the job again, or name the files with `path`.';
 /** An event that changes files. `name` describes it in logs and errors. */
 export type Change = { readonly name: string } & (
   | { readonly kind: 'pull-request'; readonly number: number }
-  /** Its files are those that differ between two commits; for a new branch or tag, from the default branch. */
+  /** Its files differ between the two commits. For a new branch or tag, the base is the default branch. */
   | { readonly kind: 'push' | 'merge-group' | 'new-ref'; readonly base: string; readonly head: string }
   | { readonly kind: 'deleted-ref' }
 );
@@ -21,7 +21,7 @@ export interface ChangeSource extends GitHubRepository {
   readonly change: Change;
 }
 
-/** Determines, without a request, which change to look up and where. */
+/** Determines which change to look up, and where, without sending a request. */
 export function findSource(event: RunEvent, token: string, allowHttp: boolean): Parsed<ChangeSource> {
   const change = readChange(event);
   if (!change.ok) return change;
@@ -44,7 +44,7 @@ const pathAdvice = 'Name the files with `path` instead.';
 /** Parses the payload of an event: docs.github.com, "Webhook events and payloads". */
 export function parseChange(event: string, json: Json): Parsed<Change> {
   const payload = asObject(json);
-  // All events about a pull request have its number here.
+  // Every event about a pull request has its number here.
   const number = asObject(payload['pull_request'])['number'];
   if (typeof number === 'number' && Number.isSafeInteger(number) && number > 0) {
     return accepted({ kind: 'pull-request', name: `pull request #${number}`, number });
@@ -96,5 +96,5 @@ const short = (commit: string): string => commit.slice(0, 7);
 const commitIn = (json: Json | undefined): string | undefined =>
   typeof json === 'string' && /^(?:[\da-f]{40}|[\da-f]{64})$/.test(json) ? json : undefined;
 
-/** GitHub sends zeros as the commit of a branch that does not exist yet, or no longer exists. */
+/** For a branch that does not exist yet, or no longer exists, GitHub sends zeros as the commit. */
 const isNullCommit = (commit: string): boolean => /^0+$/.test(commit);

@@ -12,8 +12,8 @@ import { type GitHubContext, openGitHubCall } from '../step/github.ts';
 import { type Change, type ChangeSource, retryAdvice } from './change.ts';
 
 /**
- * Fetches the files of a change from GitHub, and their number. Throws if the list is incomplete. The paths are unique,
- * include both names of a renamed file, and exclude names that cannot be locked.
+ * Fetches the files of a change from GitHub, and their number. Throws if the list is incomplete. The paths are unique
+ * and include both names of a renamed file, but no names that cannot be locked.
  */
 export async function lookUpChangedFiles(source: ChangeSource, context: GitHubContext, within: CallLimits) {
   const { change, repository } = source;
@@ -48,11 +48,11 @@ async function filesOf(change: Change, github: GitHub): Promise<readonly ListedF
   }
 }
 
-/** Advice for an error of GitHub. The client's own advice is about the service, except for connection failures. */
+/** Advice for an error from GitHub. The client's own advice is about the service, except for connection failures. */
 function adviceOn({ status, advice, failure }: ServiceError, { kind }: Change): string {
   if (status === 401 || status === 403 || status === 404) {
     const permission = `\`${kind === 'pull-request' ? 'pull-requests' : 'contents'}: read\``;
-    const gone = ' Or the commit before the push is gone, as can happen after a force push.';
+    const gone = ' Or the commit before the push no longer exists, for example after a force push.';
     return ` Give the job the permission ${permission}, and leave \`github-token\` out.${status === 404 && kind === 'push' ? gone : ''}`;
   }
   return failure.kind === 'connection' ? advice : ` ${retryAdvice}`;
@@ -65,10 +65,10 @@ export interface ListedFile {
   readonly before: string | undefined;
 }
 
-/** The maximum number of files that GitHub lists for a pull request: docs.github.com, "List pull requests files". */
+/** Maximum number of files that GitHub lists for a pull request: docs.github.com, "List pull requests files". */
 const maxPullRequestFiles = 3_000;
 
-/** The files of a pull request. GitHub's count shows whether it has listed all of them. */
+/** The files of a pull request. GitHub's own count shows whether the list is complete. */
 export async function pullRequestFiles(github: GitHub, number: number): Promise<readonly ListedFile[]> {
   const { changed_files: count } = asObject(await github.read('pulls/{number}', { number }));
   if (typeof count !== 'number') throw missing('the number of changed files of the pull request');
@@ -78,7 +78,7 @@ export async function pullRequestFiles(github: GitHub, number: number): Promise<
     );
   }
   const files = new Map<string, ListedFile>();
-  // Ends with the first page that has nothing new: not by links, which could lead to another server.
+  // Stops at the first page with nothing new, instead of following links, which could lead to another server.
   for (let page = 1, before = -1; before < files.size && files.size < count; page += 1) {
     before = files.size;
     const list = await github.read('pulls/{number}/files', { number, per_page: 100, page });
@@ -90,7 +90,7 @@ export async function pullRequestFiles(github: GitHub, number: number): Promise<
   );
 }
 
-/** All files that differ between two commits, even after a force push, or that the head has changed since both split. */
+/** All files that differ between two commits, even after a force push, or that changed on the head since they split. */
 export async function filesBetween(
   github: GitHub,
   base: string,
@@ -102,12 +102,12 @@ export async function filesBetween(
   return treeDifference(github, sinceMergeBase ? mergeBase : base, head);
 }
 
-/** The maximum number of files in a comparison, all on its first page: docs.github.com, "Compare two commits". */
+/** Maximum number of files in a comparison. All are on its first page: docs.github.com, "Compare two commits". */
 const maxComparedFiles = 300;
 
 /**
- * Compares the head with its merge base. `files` is undefined if GitHub may not have listed all of them. `isAhead`: the
- * head contains all commits of the base.
+ * Compares the head with its merge base. `files` is undefined if GitHub may have omitted some. `isAhead`: the head
+ * contains all commits of the base.
  */
 async function compare(github: GitHub, base: string, head: string) {
   const compared = asObject(await github.read('compare/{base}...{head}', { base, head, per_page: 1 }));
@@ -122,8 +122,8 @@ async function compare(github: GitHub, base: string, head: string) {
 }
 
 /**
- * The files that differ between two trees, named with `folder` in front. Takes two requests, and two or four more for
- * each changed folder if GitHub truncates the recursive list. A renamed file counts as two files.
+ * The files that differ between two trees, with `folder` as a prefix. Takes two requests, and two or four more per
+ * changed folder if GitHub truncates the recursive list. A renamed file counts as two files.
  */
 async function treeDifference(
   github: GitHub,
@@ -156,7 +156,7 @@ async function treeDifference(
 }
 
 interface Tree {
-  /** By path relative to the tree. `version` changes with the content and the mode. */
+  /** By path relative to the tree. `version` changes whenever the content or the mode does. */
   readonly entries: ReadonlyMap<string, { readonly isFile: boolean; readonly sha: string; readonly version: string }>;
   readonly isTruncated: boolean;
 }
@@ -181,7 +181,7 @@ function readEntries(list: Json | undefined): Tree['entries'] {
   );
 }
 
-/** Fails on an unreadable entry: no file must be overlooked. */
+/** Fails if an entry is unreadable, because no file must be missed. */
 function readFiles(list: Json | undefined): readonly ListedFile[] {
   const files = isArray(list) ? list.map(readFile) : [undefined];
   if (!files.every((file) => file !== undefined)) throw unreadable();
@@ -191,7 +191,7 @@ function readFiles(list: Json | undefined): readonly ListedFile[] {
 function readFile(entry: Json): ListedFile | undefined {
   const { filename, status, previous_filename } = asObject(entry);
   const name = nameIn(filename);
-  // Copying a file does not change the original.
+  // A copy leaves the original file unchanged.
   const before = status === 'copied' ? undefined : nameIn(previous_filename);
   return name === undefined ? undefined : { name, before };
 }
@@ -223,7 +223,7 @@ function openGitHub({ apiUrl, repository, token }: ChangeSource, context: GitHub
 }
 
 /**
- * A `fetch` for octokit over the client's own transport, which sends requests only to the server of the API. It only
+ * A `fetch` for octokit that uses the client's own transport, and so sends requests only to the API server. It only
  * reads, retries by itself, and throws unless the response is a success with JSON.
  */
 const createGitHubFetch =
@@ -236,7 +236,7 @@ const createGitHubFetch =
     if (!isSuccess(response)) throw outcome.error();
     const problem = unusable(response);
     if (response.body.kind !== 'json') throw problem ? outcome.error(problem) : outcome.error();
-    // No other headers: octokit would log the deprecations in them.
+    // Without other headers, because octokit would log deprecations in them.
     return new Response(JSON.stringify(response.body.value), { headers: { 'content-type': 'application/json' } });
   };
 

@@ -4,10 +4,10 @@ import { ledgerFile, openLedger } from '../../locks/ledger/ledger.ts';
 import { parseHandoff, parseHandoffFile } from './parse.ts';
 import type { RawInputs } from './table.ts';
 
-/** The inputs of a `check` or `unlock`, with the service and workspace of this job's locks as far as there is only one. */
+/** The inputs of `check` or `unlock`, with the service and workspace of this job's locks, if each is only one. */
 export function withJobWorkspace(raw: RawInputs, temporaryFolder: string): RawInputs {
   const ledger = openLedger(ledgerFile(temporaryFolder));
-  // Unreadable locks are reported for their own input.
+  // Unreadable locks are reported later, for their own input.
   const handoff = raw.locks === '' ? parseHandoffFile(raw['locks-file']) : parseHandoff(raw.locks);
   const given = parseBaseUrl(raw['base-url'], true, '');
   const named = handoff.ok ? handoff.value.map(({ grant }) => ({ ...grant.lock, path: grant.path })) : [];
@@ -22,7 +22,7 @@ export function withJobWorkspace(raw: RawInputs, temporaryFolder: string): RawIn
   };
 }
 
-/** Empty if there are none, or several different ones. */
+/** Empty if there are none, or several different texts. */
 function only(texts: readonly string[]): string {
   const [one = '', ...others] = new Set(texts);
   return others.length === 0 ? one : '';

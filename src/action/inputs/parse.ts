@@ -27,7 +27,7 @@ export function parseBoolean(text: string): Parsed<boolean> {
 export function parseHookOptions(text: string): Parsed<JsonObject> {
   const json = parseJson(text || '{}');
   if (json.ok && isObject(json.value)) return accepted(json.value);
-  // The text is not shown: it may contain secrets.
+  // Does not quote the text, which may contain secrets.
   return refused('It must be a JSON object, such as {"format": "github"}.');
 }
 
@@ -41,17 +41,17 @@ export function parseWorkspace(text: string): Parsed<WorkspaceId> {
 export const parseHookUrl = (text: string): Parsed<string> =>
   URL.canParse(text) && /^https?:/i.test(text) ? accepted(text) : refused('It must be an https URL.');
 
-/** Parses the file in the output `locks_file` of a lock step. */
+/** Parses the file that the output `locks_file` of a lock step names. */
 export function parseHandoffFile(file: string): Parsed<readonly OurLock[]> {
   try {
     return parseHandoff(readFileSync(file, 'utf8'));
   } catch (error) {
-    // The message repeats the complete path. The problem already shows it, truncated.
+    // Omits the path from the message, because the problem already shows it, truncated.
     return refused(`The file cannot be read: ${errorMessage(error).replace(/, open '.*$/s, '')}.`);
   }
 }
 
-/** Parses the `locks` output of a lock step. One invalid entry makes all invalid: skipping it would leave its lock. */
+/** Parses the `locks` output of a lock step. An invalid entry makes it invalid: skipping would leave that lock. */
 export function parseHandoff(json: string): Parsed<readonly OurLock[]> {
   const entries = parseJson(json);
   if (!entries.ok || !isArray(entries.value)) {
@@ -77,7 +77,7 @@ function readHandoffLock(entry: Json): OurLock | undefined {
     expires_at: textOf(fields['expires_at']),
     lease: textOf(fields['lease']),
   };
-  // Both are sent in a header.
+  // Both are sent as headers.
   if (![lock.id, lock.etag].every((proof) => isHeaderValue(proof ?? ''))) return undefined;
   return { grant: { path: path.value, lock }, mayBeReleased: false };
 }
@@ -88,7 +88,7 @@ const textOf = (value: Json | undefined): string | undefined =>
 const numberOf = (value: Json | undefined): number | undefined =>
   typeof value === 'number' && Number.isSafeInteger(value) ? value : undefined;
 
-/** A line of the input `path`, not yet compared with the checkout. A line that names an existing file means it. */
+/** A line of the input `path`, not compared with the checkout yet: a line with the name of a file means that file. */
 export interface PathLine {
   /** `literal`: used verbatim, because of `glob: false`. `mistake`: the line cannot be meant as a path. */
   readonly kind: 'literal' | 'path' | 'pattern' | 'mistake';
@@ -96,7 +96,7 @@ export interface PathLine {
 }
 
 /**
- * A list marker, a comment, a shell variable, a home folder, or quotes around the line. Linear in its length: each
+ * A list marker, a comment, a shell variable, a home folder, or quotes around the line. Takes linear time, because each
  * alternative is anchored, and `.*` is tried only once.
  */
 const mistake = /^-\s|^#|^\$|^~[/\\]|^(["']).*\1,?$/s;

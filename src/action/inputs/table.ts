@@ -29,10 +29,10 @@ export type OperationName = (typeof operations)[number];
 interface InputRow {
   /** The default in `action.yml`. */
   readonly fallback: string;
-  /** The environment variable that is read if the input is empty. */
+  /** Environment variable that is read if the input is empty. */
   readonly variable?: string;
   readonly usedBy: readonly OperationName[] | 'all';
-  /** An input whose value depends on others is parsed with them. */
+  /** Inputs whose values depend on others are parsed together with them. */
   readonly parse: Parse<unknown>;
   /** The value is never shown, even if it is invalid. */
   readonly isSecret?: true;
@@ -45,7 +45,7 @@ const gitHubToken =
   'It must be a GitHub token, without spaces or line breaks. Leave it out to use the token of the job.';
 const timeout = parseDurationBetween({ seconds: 1 }, { seconds: 3_600 });
 
-/** Every input of `action.yml`: which operations use it, and what it may be. */
+/** Every input of `action.yml`: which operations use it, and which values it may have. */
 export const inputTable = {
   operation: { fallback: '', usedBy: all, parse: oneOf(operations) },
   'base-url': { fallback: '', variable: 'WORKSPACE_BASE_URL', usedBy: all, parse: accepted },
@@ -89,19 +89,19 @@ export type RawInputs = Readonly<Record<InputName, string>>;
 export const wantsLedger = ({ operation, 'base-url': baseUrl, workspace }: RawInputs): boolean =>
   (operation === 'check' || operation === 'unlock') && (baseUrl === '' || workspace === '');
 
-/** Object.keys returns plain strings; the keys of the table are exactly the input names. */
+/** Object.keys returns plain strings, but the keys of the table are exactly the input names. */
 export const inputNames = Object.keys(inputTable) as InputName[];
 
-/** Returns the text of an input in the workflow: the toolkit's `getInput`. */
+/** Returns the text of an input in the workflow, like the toolkit's `getInput`. */
 export type GetInput = (name: string) => string;
 
-/** Reads each input, or else its environment variable, or else the default in `action.yml`. */
+/** Reads each input, or otherwise its environment variable, or otherwise the default in `action.yml`. */
 export function readRawInputs(getInput: GetInput, environment: NodeJS.ProcessEnv): RawInputs {
   const read = (name: InputName): string => {
     const { variable = '', fallback } = row(name);
     return getInput(name) || (environment[variable] ?? '').trim() || fallback;
   };
-  // All names are present, which the type of fromEntries does not express.
+  // All names are present, which the type of Object.fromEntries does not express.
   return Object.fromEntries(inputNames.map((name) => [name, read(name)])) as Record<InputName, string>;
 }
 
@@ -119,15 +119,15 @@ export function unusedText(getInput: GetInput, operation: OperationName): string
   return `${unused.length === 1 ? `Input ${names} is` : `Inputs ${names} are`} not used by \`operation: ${operation}\`.`;
 }
 
-/** Masking a shorter text would hide half of the log. */
+/** Masking a shorter text would make much of the log unreadable. */
 export const minSecretLength = 4;
 
-/** The secrets to mask before anything else runs, even if the inputs are invalid. */
+/** The secrets to mask before anything else happens, even if the inputs are invalid. */
 export function secretsIn(raw: RawInputs): readonly string[] {
   const hookUrl = URL.parse(raw['hook-url']);
   const known = [
     raw.token,
-    // Logs and summaries show the origin of a webhook, so it is not a secret.
+    // Logs and summaries show the origin of a webhook, so a URL that is only an origin is not a secret.
     hookUrl !== null && hookUrl.href === `${hookUrl.origin}/` ? '' : raw['hook-url'],
     raw['hook-secret'],
     raw['github-token'],
@@ -144,7 +144,7 @@ function secretsInOptions(text: string): readonly string[] {
   return options.ok ? [...textsIn(options.value['secret']), ...textsIn(options.value['headers'])] : [];
 }
 
-/** An invalid input that only reading files could find. Thrown before the first request: nothing has changed yet. */
+/** An input found to be invalid after reading files. Thrown before the first request, so nothing has changed yet. */
 export class InputError extends Error {
   override readonly name = 'InputError';
   readonly problems: readonly string[];
@@ -181,14 +181,14 @@ export function createReader(raw: RawInputs) {
     addConflict: (one: InputName, other: InputName): void =>
       void problems.push(`Inputs \`${one}\` and \`${other}\` are both set: give only one of them.`),
     readAs,
-    // The parser is that of the row, which TypeScript does not follow for any of several names.
+    // The parser is the one of the row, which TypeScript cannot infer for a union of names.
     read: <Name extends InputName>(name: Name) => readAs(name, inputTable[name].parse as Parse<ValueOf<Name>>),
   };
 }
 
 /** Returns the fields, or undefined if any of them is invalid. */
 export function complete<const Fields extends object>(fields: Fields): Complete<Fields> | undefined {
-  // The check rules out undefined fields.
+  // The check excludes undefined fields.
   return Object.values(fields).includes(undefined) ? undefined : (fields as Complete<Fields>);
 }
 
@@ -203,6 +203,6 @@ function inputText(name: InputName, text: string): string {
 export const lineProblem = (name: InputName, line: string, reason: string): string =>
   `Input \`${name}\` has the line ${quoteForLog(line)}. ${reason}`;
 
-/** The part of a URL before an @, its query and its fragment often contain credentials. */
+/** The part of a URL before an @, the query and the fragment often contain credentials. */
 const withoutCredentials = (text: string): string =>
   text.replace(/^.*@/s, '***@').replace(/([?#]).+$/s, (_, mark: string) => `${mark}***`);

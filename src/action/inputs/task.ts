@@ -11,7 +11,7 @@ import {
   unusedText,
 } from './table.ts';
 
-/** The task of the step, or all problems with its inputs: each with the name, the value and what is allowed. */
+/** The task of the step, or all problems with its inputs, each with the name, the value and what is allowed. */
 export function loadInputs(raw: RawInputs, getInput: GetInput, environment: NodeJS.ProcessEnv) {
   const reader = createReader(raw);
   const operation = reader.read('operation');
@@ -30,7 +30,7 @@ export type ConnectionInputs = Exclude<ReturnType<typeof readConnection>, undefi
 export function readConnection(reader: Reader, environment: NodeJS.ProcessEnv) {
   const { read, readAs } = reader;
   const allowHttp = read('allow-http');
-  // An invalid allow-http is reported on its own, and must not make the URL invalid as well.
+  // An invalid allow-http has its own problem, and must not make the URL invalid, too.
   const baseUrl = readAs('base-url', (text) => parseBaseUrl(text, allowHttp ?? true, '`allow-http: true`'));
   return complete({
     allowHttp,
@@ -44,7 +44,7 @@ export function readConnection(reader: Reader, environment: NodeJS.ProcessEnv) {
 const credentialsAdvice =
   'Pass a token of the service from a secret, or let the job authenticate with its OIDC token: give it `id-token: write`, under `permissions:`, and have the operator of the service add a trust rule.';
 
-/** A given token takes precedence over the identity of the job. */
+/** A token in the inputs takes precedence over the identity of the job. */
 function readCredentials(
   { read, raw, addProblem }: Reader,
   baseUrl: string | undefined,
@@ -101,7 +101,7 @@ const parseBranch = (branch: string | undefined): Parsed<string> =>
     ? refused('The run is not on a branch: name the branch to sync.')
     : textOf('the name of a branch')(branch);
 
-/** The branch of the run: the head of a pull request, or the pushed branch. A tag has none. */
+/** The branch of the run: the head of a pull request, or the pushed branch. Undefined for a tag. */
 export function runBranch(environment: NodeJS.ProcessEnv): string | undefined {
   const [, branch] = /^refs\/heads\/(.+)$/.exec(environment['GITHUB_REF'] ?? '') ?? [];
   return environment['GITHUB_HEAD_REF'] || branch;
@@ -121,7 +121,7 @@ function readLock(reader: Reader) {
   }
   return {
     from: raw.pool === '' ? readLockPaths(reader) : readPool(reader),
-    // A step needs one item of a pool, but all paths.
+    // The default is one item of a pool, but all paths.
     any: raw.any !== '' ? read('any') : raw.pool === '' ? ('all' as const) : 1,
     type: read('type'),
     ttl: read('ttl'),
@@ -130,7 +130,7 @@ function readLock(reader: Reader) {
     autoRelease,
     renew,
     onLost,
-    /** Cancels the run. */
+    /** For cancelling the run. */
     githubToken: onLost === 'cancel' ? read('github-token') : '',
   };
 }
@@ -164,7 +164,7 @@ function readUnlockSelection(reader: Reader) {
 
 const handoffInputs = ['locks', 'locks-file'] as const;
 
-/** Exactly the locks in the output of a lock step, of this or another job, or else all of the job in the workspace. */
+/** Either exactly the locks in the output of a lock step, or else all locks of this job in the workspace. */
 function readLockSelection({ read, raw, addConflict }: Reader) {
   const [name, another] = handoffInputs.filter((each) => raw[each] !== '');
   if (name === undefined) return { kind: 'job' } as const;
@@ -173,7 +173,7 @@ function readLockSelection({ read, raw, addConflict }: Reader) {
   return locks && ({ kind: 'locks', locks } as const);
 }
 
-/** No paths mean the complete workspace. */
+/** Without paths, the complete workspace. */
 function readLockScope(reader: Reader) {
   const { read, raw, addConflict } = reader;
   const paths = readPaths(reader);
@@ -186,7 +186,7 @@ function readLockScope(reader: Reader) {
 function readPaths({ read, raw, addLineProblem }: Reader) {
   const glob = read('glob');
   const parsed = splitLines(raw.path).map((line) => {
-    // With an invalid `glob`, only lines that cannot be patterns are checked.
+    // If `glob` is invalid, checks only lines that cannot be patterns.
     const path = parsePathLine(line, glob ?? true);
     if (!path.ok) addLineProblem('path', line, path.reason);
     return path;

@@ -11,16 +11,16 @@ import { jobLocksIn, type LookedUp, lookUpOurs } from './job-locks.ts';
 interface CheckResult extends PathResult {
   /** The lock, if the job still holds it. */
   readonly kept?: OwnLock;
-  /** Why the service does not show whether it does. */
+  /** Why the service does not show whether the job still holds it. */
   readonly unclear?: string;
 }
 
-/** Fails unless every lock is verified to be still held. Changes nothing in the service or the ledger. */
+/** Fails unless it can verify that every lock is still held. Changes nothing in the service or the ledger. */
 export async function check(context: Context, task: TaskOf<'check'>): Promise<Outcome> {
   const { client } = context;
   const { workspace, selection } = task;
   const { locks, gap } = locksToCheck(context, task);
-  // An empty list in the input is intentional. A job without any lock has probably lost its ledger.
+  // An empty list in the input may be intended, but a job without any lock has probably lost its ledger.
   if (locks.length === 0 && selection.kind === 'job') {
     const none = `This job holds no lock in ${workspace}, so there is nothing to check. Lock something before this step, or pass locks of another job with \`locks\` or \`locks-file\`.`;
     return failed(gap === undefined ? { count: '0', locks: '[]' } : {}, gap ?? none);
@@ -38,7 +38,7 @@ export async function check(context: Context, task: TaskOf<'check'>): Promise<Ou
   };
 }
 
-/** The locks to check, and the reason why there may be more. */
+/** The locks to check, and why there may be more. */
 function locksToCheck(context: Context, { selection, workspace }: TaskOf<'check'>) {
   const { held, find, gap } = jobLocksIn(context, workspace);
   if (selection.kind !== 'job') {
@@ -50,8 +50,8 @@ function locksToCheck(context: Context, { selection, workspace }: TaskOf<'check'
 }
 
 /**
- * Whether the lock is still held, by the same proof as a release. Where nothing identifies locks, it counts as held until
- * its ttl expires, and as lost after that.
+ * Whether the lock is still held, with the same proof as for a release. If nothing identifies locks, it counts as held
+ * until its ttl expires, and as lost after that.
  */
 export function checkResult({ ours, state, listed, reason }: LookedUp, now: number): CheckResult {
   const { path, lock } = ours.grant;
@@ -73,11 +73,11 @@ export function checkResult({ ours, state, listed, reason }: LookedUp, now: numb
   return { path, result: 'lost', holder, failure: lossText(ours, holder, now) };
 }
 
-/** Whether the service gave us whatever identifies the current lock, which is otherwise as likely that of someone else. */
+/** Whether this job knows everything that identifies the current lock. If not, that may well be someone else's. */
 const isComparable = (own: OwnLock, listed: OwnLock = {}): boolean =>
   (['id', 'etag', 'owner'] as const).every((name) => listed[name] === undefined || own[name] !== undefined);
 
-/** The details for the output `locks`: from the list, or as the job last knew them. */
+/** The details for the output `locks`: from the list, or otherwise as last known to the job. */
 function keptResult({ grant: { path, lock } }: OurLock, listed: OwnLock = {}): CheckResult {
   const known = Object.fromEntries(Object.entries(listed).filter(([, value]) => value !== undefined));
   const { type, id, etag, owner, acquired_at, fence, expires_at: until, lease }: OwnLock = { ...lock, ...known };
@@ -92,7 +92,7 @@ export const unclearTexts = (results: readonly CheckResult[]): readonly string[]
       : `Could not determine whether this job still holds ${joinFirst(unclear.map(({ path }) => path))}. ${reason}`,
   );
 
-/** There are no outputs if a lock can be neither confirmed nor called lost, unless another one is lost. */
+/** No outputs if a lock can be neither confirmed nor called lost, unless another lock is lost. */
 export function outputsOf(results: readonly CheckResult[], gap: string | undefined): Outputs {
   const isLost = results.some(({ result }) => result === 'lost');
   const isUnknown = gap !== undefined || results.some(({ result }) => result === 'unknown');

@@ -9,21 +9,21 @@ import { type OurLock, ownLockState } from '../../locks/ownership.ts';
 import { isGone } from '../renewal/processes.ts';
 import type { Context } from '../step/context.ts';
 
-/** The locks that the job holds in a workspace now, without those that a parallel step is still acquiring. */
+/** The locks that the job holds in a workspace now, except those that a parallel step is still acquiring. */
 export const jobLocksIn = ({ ledger, connection }: Context, workspace: WorkspaceId) =>
   readJobLocks(ledger, connection.baseUrl, workspace, (main) => !isGone(main));
 
-/** What the service says about one of our locks. */
+/** The state of one of our locks, according to the service. */
 export interface LookedUp {
   readonly ours: OurLock;
   readonly state: ReturnType<typeof ownLockState>;
   /** The current lock on the path. */
   readonly listed: KnownLock | undefined;
-  /** Why the service did not say. */
+  /** Why the service does not say. */
   readonly reason: string | undefined;
 }
 
-/** Looks our locks up, with one request for each lease, and with lists for the others. */
+/** Looks up our locks: one request per lease, and lists for the others. */
 export async function lookUpOurs(
   { client }: Pick<Context, 'client'>,
   workspace: WorkspaceId,
@@ -54,9 +54,9 @@ export async function lookUpOurs(
 const maxLookupMs = 10_000;
 
 /**
- * The locks that other steps of this job hold on the paths: only the job can release them, so the step does not wait
- * for them. The ledger lists them, without those of a running step such as this one. The service confirms that they
- * still exist: a lock that expired or was released by force does not stop the step from locking the path.
+ * The locks that other steps of this job hold on the paths. Waiting for them is pointless, because only this job can
+ * release them. The ledger lists them, except those of running steps such as this one. The service confirms that they
+ * still exist: a lock that expired or was force-released does not prevent the step from locking the path.
  */
 export async function findAlreadyHeld(
   context: Context,
@@ -66,15 +66,15 @@ export async function findAlreadyHeld(
   const held: ReadonlyMap<string, OurLock> = jobLocksIn(context, workspace).held;
   const ofOthers = paths.flatMap((path) => held.get(path) ?? []);
   if (ofOthers.length === 0) return [];
-  // The step can do without the answer.
+  // The step can continue without an answer.
   const within = { deadline: context.clock() + maxLookupMs, signal: context.signal };
   const found = await lookUpOurs(context, workspace, ofOthers, within);
   return found.filter(({ state }) => state === 'ours' || state === 'assumed');
 }
 
 /**
- * Warns about each lock of the job that could not be renewed, in any workspace, and about a run that this did not
- * cancel.
+ * Warns about each lock of the job that could not be renewed, in any workspace, and about a run that was not cancelled
+ * because of that.
  */
 export function warnOfLostLocks({ client, log, ledger }: Pick<Context, 'client' | 'log' | 'ledger'>): void {
   const { entries } = ledger.read();

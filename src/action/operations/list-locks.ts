@@ -13,7 +13,7 @@ import { holderTable, locksOutput } from '../report/results.ts';
 import { type Context, defaultLimits } from '../step/context.ts';
 import { jobLocksIn } from './job-locks.ts';
 
-/** Lists the locks of the workspace, of some paths or of the changed files, without those of ignored owners. */
+/** Lists the locks of the workspace, of some paths or of the changed files, except those of ignored owners. */
 export async function listLocks(context: Context, task: TaskOf<'list-locks'>): Promise<Outcome> {
   const { client } = context;
   const { workspace, ignoredOwners, failIfLocked } = task;
@@ -60,13 +60,13 @@ function failuresOf({ length }: readonly KnownLock[], incomplete: string | undef
     : [`${incomplete} With \`fail-if-locked\`, the step succeeds only if the list is complete.`];
 }
 
-/** The paths to list: undefined for all locks. `among` is the text after the name of the workspace in a sentence. */
+/** The paths to list; undefined for all locks. `among` is the text after the name of the workspace in a sentence. */
 async function pathsToList({ scope, workspace }: TaskOf<'list-locks'>, context: Context, within: CallLimits) {
   const { runner, connection, log } = context;
   if (scope.kind === 'changed-files') {
     const source = findSource(runner.event, scope.githubToken, connection.allowHttp);
     if (!source.ok) throw new InputError([`Input \`changed-files\` is "true". ${source.reason}`]);
-    // Loaded on demand: only a step with `changed-files` needs it.
+    // Loaded on demand: only steps with `changed-files` need it.
     const { lookUpChangedFiles } = await import('../changed-files/changed-files.ts');
     const { change, repository } = source.value;
     const { files, paths } = await lookUpChangedFiles(source.value, context, within);
@@ -78,11 +78,11 @@ async function pathsToList({ scope, workspace }: TaskOf<'list-locks'>, context: 
   return { paths: [...resolved.keys()], among: `, among ${pluralize(resolved.size, 'path')}` };
 }
 
-/** The documented fields, and all others that the service sent. */
+/** The documented fields, and all other fields that the service sent. */
 function asOutput(lock: KnownLock) {
   const { raw, path, type, id, etag, owner, note, acquired_at, fence, expires_at } = lock;
   const known = Object.entries({ type, id, etag, owner, note, acquired_at, fence, expires_at });
-  // An id or ETag that cannot be sent as proof is left out.
+  // Omits an id or ETag that cannot be sent as proof.
   return { ...raw, path, id, etag, ...Object.fromEntries(known.filter(([, value]) => value !== undefined)) };
 }
 

@@ -21,7 +21,7 @@ export async function listBranches(context: Context, { workspace }: TaskOf<'list
   return { ...listed(list, 'branches', 'name'), sentence, table };
 }
 
-/** The output has everything that the service sent, with each name under `key`. */
+/** The output has everything that the service sent, with the name of each entry under `key`. */
 function listed({ items, incomplete }: List<NamedEntry>, output: string, key: string) {
   const entries = items.map(({ name, raw }) => ({ [key]: name, ...raw }));
   return {

@@ -9,12 +9,12 @@ import { holderTable } from '../report/results.ts';
 import type { Context } from '../step/context.ts';
 import type { LookedUp } from './job-locks.ts';
 
-/** The reason to end a step that cannot write the ledger: its post-step needs it. */
+/** Reason to end a step that cannot write the ledger, which its post-step needs. */
 export class LedgerFailure extends Error {}
 
 const noLocks: Outputs = { acquired: 'false', count: '0', locks: '[]' };
 
-/** Some paths are locked by earlier steps of this job. */
+/** Earlier steps of this job have locked some of the paths. */
 export function alreadyHeldOutcome(own: readonly LookedUp[]): Outcome {
   const names = joinFirst(own.map(({ ours }) => ours.grant.path));
   const holder = own[0]?.listed?.owner ?? own[0]?.ours.grant.lock.owner ?? '';
@@ -85,7 +85,7 @@ export function notAcquiredOutcome(
   }
 }
 
-/** Annotations on files with a newer version on another branch than that of the run. */
+/** Annotations on files that have a newer version on another branch. */
 const outdatedAnnotations = (
   { runner }: Context,
   files: readonly Outdated[],
@@ -98,7 +98,7 @@ const outdatedAnnotations = (
     isWarning,
   }));
 
-/** Why the step was cancelled: by the runner, or because its ledger cannot be written. */
+/** Why the step was cancelled: by the runner, or because its ledger could not be written. */
 function cancelText(reason: unknown, isAllReleased: boolean): string {
   const rest = isAllReleased
     ? 'It released all locks that it had acquired.'

@@ -32,7 +32,7 @@ export async function lock(given: Context, task: TaskOf<'lock'>, renewer?: Renew
   saveStep(context, step, task.onLost);
   if (runner.worker === 0) endWithLedger(context);
   const { paths, wanted } = await goalOf(context, task);
-  // Loaded on demand: no other step has a process that renews locks.
+  // Loaded on demand: other steps have no process that renews locks.
   const renewal = renewer && (await import('../renewal/start.ts')).createRenewal(context, task, renewer);
   record({ kind: 'plan', ...job, paths, at: now() });
 
@@ -43,9 +43,9 @@ export async function lock(given: Context, task: TaskOf<'lock'>, renewer?: Renew
   let inVain = pool === undefined && free.length < wanted;
   if (inVain) return alreadyHeldOutcome(own);
 
-  /** A parallel step may have locked a path meanwhile. The service names only the items of a pool that are not free. */
+  /** Whether a parallel step of this job holds a path. For a pool, the service names only items that are not free. */
   async function isInVain(conflicts: Conflicts): Promise<boolean> {
-    // Others may hold the items that it does not name.
+    // Other jobs may hold the items that it does not name.
     if (pool !== undefined && conflicts.length >= maxNamedPaths) return false;
     const needed = pool === undefined ? paths : conflicts.map(({ path }) => path);
     own = await findAlreadyHeld(context, workspace, needed);
@@ -61,7 +61,7 @@ export async function lock(given: Context, task: TaskOf<'lock'>, renewer?: Renew
     result = { ...result, kind: 'cancelled' };
   }
   const { held, unanswered, leases } = history.read();
-  // The post-step does not settle them if the locks outlive the job.
+  // The post-step does not settle these locks if they outlive the job.
   const report = autoRelease ? log.line : log.warn;
   for (const intent of unanswered) report(unansweredText(intent));
   if (result.kind === 'held' && inVain) return alreadyHeldOutcome(own);
@@ -90,31 +90,31 @@ export async function lock(given: Context, task: TaskOf<'lock'>, renewer?: Renew
     ...writeLocksFile(context, locksFile(runner.temporaryFolder, step), JSON.stringify(locks)),
     ...(pool !== undefined && { properties: propertiesOf(result.items) }),
   };
-  // Set before the state: the next job needs them to release locks that outlive this one.
+  // Set before the state is saved: the next job needs the outputs to release locks that outlive this one.
   context.setOutputs(outputs);
   saveState('locks', stateOf({ kind: 'acquired', ...job, outlivesJob: !autoRelease, at: now() }, grants));
   return acquiredOutcome(context, task, grants, result);
 }
 
 /**
- * Saves the step before its first request: from then on, the post-step may have locks to release, and ends a step that
- * is still running, as in a container that outlives a cancellation.
+ * Saves the step before its first request. From then on, the post-step may have locks to release, and ends a step that
+ * is still running, such as one in a container that outlives a cancellation.
  */
 function saveStep({ client, record, saveState, signal, log }: Context, step: string, onLost: TaskOf<'lock'>['onLost']) {
   const main = identifyProcess(process.pid);
   record({ kind: 'step-started', step, main, at: new Date(client.serverNow()).toISOString() });
-  // Without a ledger, the step requests nothing.
+  // Without a ledger, the step sends no requests.
   if (signal.aborted) return;
   saveState('step', step);
   saveState('main', JSON.stringify(main));
-  // The runner evaluates the inputs again for the post-step, but the value in this step counts.
+  // Saved, because the runner evaluates the inputs again for the post-step, but the value in this step counts.
   saveState('on-lost', onLost);
   log.debug(`The id of this step in the ledger is ${step}.`);
 }
 
 const pollMs = 250;
 
-/** Ends a step that sees no end of its worker, as in a container: the ledger is removed at the end of the job. */
+/** For a step that cannot see the end of its worker, as in a container: ends it when the job removes the ledger. */
 function endWithLedger({ ledger, cancel }: Context): void {
   const isRemoved = createRemovalCheck(ledger.file);
   setInterval(() => {
@@ -122,7 +122,7 @@ function endWithLedger({ ledger, cancel }: Context): void {
   }, pollMs).unref();
 }
 
-/** Ends a step whose ledger cannot be written. Without a saved request, the post-step needs none in the ledger. */
+/** Ends a step whose ledger cannot be written. Saves that it sent a request: the post-step then expects one there. */
 function createStepRecorder({ ledger, saveState, cancel }: Context, remember: History['add']): Recorder {
   let hasRequested = false;
   return (...entries) => {
@@ -139,7 +139,7 @@ function createStepRecorder({ ledger, saveState, cancel }: Context, remember: Hi
   };
 }
 
-/** A random UUID (RFC 9562), not a secret. Node's own loads crypto, which takes a seventh as long as starting Node. */
+/** A random UUID (RFC 9562), not a secret. Node's own function loads crypto, a seventh of Node's startup time. */
 const randomUuid = (): string =>
   'xxxxxxxx-xxxx-4xxx-8xxx-xxxxxxxxxxxx'.replaceAll('x', () => Math.floor(Math.random() * 16).toString(16));
 
@@ -161,11 +161,11 @@ function maskSecrets({ mask, log }: Context, items: readonly PoolItem[]): void {
         tooShort.push(`The secret property ${name} of ${path}`);
         continue;
       }
-      // As it is, and as it is in the output, which is JSON.
+      // Both as it is, and as in the output, which is JSON.
       for (const text of new Set([value, JSON.stringify(value).slice(1, -1)])) mask(text);
     }
   }
-  // After all masks: a text between two of them would take all secrets to be prepared again.
+  // After all masks: a log line between two of them would cause all secrets to be prepared again.
   for (const which of tooShort)
     log.warn(`${which} is too short to be hidden in logs: it needs at least ${minSecretLength} characters.`);
 }
@@ -185,7 +185,7 @@ function writeLocksFile({ log }: Context, file: string, locks: string): Outputs 
   }
 }
 
-/** What the post-step needs if the ledger is gone. The first lock of a lease stands for all of them. */
+/** The state that the post-step needs if the ledger is gone. The first lock of a lease stands for all of its locks. */
 function stateOf(acquired: Entry, grants: readonly Grant[]): string {
   const { leased = [], single = [] } = Object.groupBy(grants, ({ lock }) => (lock.lease ? 'leased' : 'single'));
   let saved = '';

@@ -86,8 +86,8 @@ const outputsOf = ({ branch }: TaskOf<'sync'>, sync: SyncReport): Outputs => ({
 });
 
 /**
- * Polls the status until the sync has ended, often at first and then less often, and logs only changes. The wait ends with a last request shortly before
- * the deadline, even if the service asked for a longer pause. `lastError` is that of the last request, if it failed.
+ * Polls the status until the sync has ended, often at first and then less often. Logs only changes. The last request is
+ * shortly before the deadline, even if the service asked for longer pauses. `lastError` is its error, if any.
  */
 async function follow(context: Context, started: SyncReport, target: string, within: CallLimits, elapsedMs: number) {
   const { client, clock, sleep, random, signal, log } = context;
@@ -105,7 +105,7 @@ async function follow(context: Context, started: SyncReport, target: string, wit
     isLastPoll = wishedMs >= msUntilLastPoll;
     await sleep(Math.min(msUntilLastPoll, wishedMs), signal);
     if (signal.aborted) break;
-    // Earlier requests, with all their retries, leave time for the last one.
+    // Leaves time for the last request, even if earlier ones are retried.
     const deadline = isLastPoll ? within.deadline : within.deadline - reservedMs;
     const polledAt = clock();
     const polled = await client.syncStatus(target, { ...within, deadline }).catch(transientError);
@@ -114,7 +114,7 @@ async function follow(context: Context, started: SyncReport, target: string, wit
     last = polled instanceof ServiceError ? last : polled;
     retryAfterMs = polled instanceof ServiceError ? retryAfterOf(polled.failure) : polled.retryAfterMs;
     const text = lastError?.message ?? `The sync is ${progressText(last)}.`;
-    // The caller reports the end of the sync and the result of the last request.
+    // The caller reports the end of the sync, and the result of the last request.
     if (text !== logged && last.state === 'running' && !isLastPoll && !signal.aborted) log.line(text);
     logged = text;
   }

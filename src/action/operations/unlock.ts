@@ -30,8 +30,8 @@ export async function unlock(context: Context, task: TaskOf<'unlock'>): Promise<
 }
 
 /**
- * One status for all paths. The first that applies: a lock was lost; a lock was released; a path is, or may be, still
- * locked; no path was locked.
+ * One status for all paths, by the first rule that applies: a lock was lost; a lock was released; a path is, or may be,
+ * still locked; no path was locked.
  */
 function statusOf(results: readonly PathResult[]): 'lost' | 'released' | 'held' | 'absent' {
   const words = new Set(results.map(({ result }) => result));
@@ -66,10 +66,10 @@ async function releaseTargets(
     return Promise.all(some.map(releaseOne));
   }
 
-  /** For a pattern, paths without a known holder are left out. */
+  /** Undefined for a pattern's path without a known holder, which is not reported. */
   async function releaseFound({ path, isNamed, isForeign }: UnlockTarget): Promise<PathResult | undefined> {
     const together = find(path);
-    // The list of many paths may be incomplete. The lock may then be of another run.
+    // The list of many paths may be incomplete, so the lock may belong to another run.
     const isLeftOut = together.kind === 'unknown' && others.length > 1 && !isForeign;
     const one = isLeftOut ? (await lookUp(client, workspace, [path], within))(path) : together;
     const now = client.serverNow();
@@ -90,7 +90,7 @@ async function releaseTargets(
     return release(own, isNamed, { kind: 'unknown', reason: one.error.message });
   }
 
-  // The job's own locks come first: a slow list must not use up their time.
+  // The job's own locks come first, so that a slow list does not use up their time.
   const ours = targets.flatMap(({ own, isNamed }) => (own ? { own, isNamed } : []));
   const byLease = [...Map.groupBy(ours, ({ own }) => own.grant.lock.lease)];
   const released = await inParallel(byLease, (group) => releaseOwn(...group));
@@ -101,7 +101,7 @@ async function releaseTargets(
   return [...released.flat(), ...found].filter((result) => result !== undefined).sort(byPath);
 }
 
-/** Another attempt of the same run is not another run. */
+/** Another attempt of the same run counts as the same run. */
 const isOfAnotherRun = ({ origin }: KnownLock, own: string | undefined): boolean =>
   origin !== undefined && own !== undefined && withoutAttempt(origin) !== withoutAttempt(own);
 
@@ -109,11 +109,11 @@ const withoutAttempt = (run: string): string => run.replace(/\/attempts\/\d+$/, 
 
 interface UnlockTarget {
   readonly path: LockPath;
-  /** A lock of this job, or one that was passed. Without it, the current lock on the path is looked up. */
+  /** A lock of this job, or one that was passed. If undefined, the current lock on the path is looked up. */
   readonly own?: OurLock;
-  /** False for a pattern that matches the path. */
+  /** False for a path that only a pattern matches. */
   readonly isNamed: boolean;
-  /** The lock on the path may belong to another job, so it is left alone. Patterns release only locks of this job. */
+  /** The lock on the path may belong to another job, and is not released. Patterns release only locks of this job. */
   readonly isForeign?: boolean;
 }
 
@@ -140,7 +140,7 @@ async function unlockTargets(
       return { path, own: { grant, mayBeReleased: hasEnded(named) }, isNamed: true };
     });
   }
-  // Missing inputs and an empty `locks` output of another job look the same to the step.
+  // The step cannot distinguish missing inputs from an empty `locks` output of another job.
   if (planned.size === 0 && held.size === 0) {
     const none = `No step of this job has locked anything in ${workspace}, so \`unlock\` must name what to release: with \`path\`, \`locks\` or \`locks-file\`. If it passes the output \`locks\` of another job, that output is empty.`;
     throw new InputError([`Input \`path\` is missing. ${gap ?? none}`]);
@@ -150,7 +150,7 @@ async function unlockTargets(
 
 type JobLocks = ReturnType<typeof jobLocksIn>;
 
-/** What the path stands for, according to the ledger. */
+/** The target that the path stands for, according to the ledger. */
 export function resolveFromLedger(path: LockPath, isNamed: boolean, { held, planned, gap }: JobLocks): UnlockTarget {
   const damaged = gap !== undefined;
   const lock = held.get(path);
@@ -161,7 +161,7 @@ export function resolveFromLedger(path: LockPath, isNamed: boolean, { held, plan
 type Found = Exclude<LookupResult, { readonly kind: 'failed' }>;
 
 interface Unlocking {
-  /** The lookup that found the lock, if it is not one of the job. */
+  /** The lookup that found the lock, if it is not one of this job's. */
   readonly found?: Found | undefined;
   readonly force: boolean;
   readonly isNamed: boolean;
@@ -185,7 +185,7 @@ export function unlockResult(
     }
     case 'other': {
       const { holder } = result;
-      // A lock that this job may have released itself is not lost.
+      // A lock that this job may itself have released is not lost.
       if (own.mayBeReleased) return heldResult(path, holder, isNamed, now);
       return { path, result: 'lost', holder: holder ?? {}, failure: lossText(own, holder, now) };
     }

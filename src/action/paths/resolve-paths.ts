@@ -21,8 +21,8 @@ type ResolvedPaths = ReadonlyMap<LockPath, 'named' | 'matched'>;
 
 /**
  * Resolves the lines of the input to unique paths, in the order of the lines. A path stands for itself, and a pattern
- * for every file it matches. A pattern that starts with `!` removes paths of earlier lines. Throws an InputError with
- * all problems.
+ * for each file that it matches. A pattern that starts with `!` removes paths of earlier lines. Throws an InputError
+ * with all problems.
  */
 export async function resolvePaths(lines: readonly PathLine[], options: ResolveOptions): Promise<ResolvedPaths> {
   const { runner, log, held = new Map<LockPath, unknown>() } = options;
@@ -73,11 +73,11 @@ export async function resolvePaths(lines: readonly PathLine[], options: ResolveO
 const mistakeText =
   'Write only a path of the workspace, without list marker, quotes, comment or shell variable. If a file has this name, set `glob: false`.';
 
-/** `?` replaces characters that have a meaning in patterns. */
+/** `?` replaces characters with a meaning in patterns. */
 const folderText = (path: LockPath, { folder }: Checkout): string =>
   `It is a folder of the checkout in ${folder}. Write \`${path.replace(/[*?[\]{}()!]/g, '?')}/**\` for the files below it. To use the path of the folder itself, set \`glob: false\`.`;
 
-/** Rejects patterns that leave the checkout: they would lock paths that mean something else in the workspace. */
+/** Rejects patterns that leave the checkout, because such paths mean something else in the workspace. */
 function parsePattern(text: string): Parsed<string> {
   const segments = text.replaceAll('\\', '/').split('/');
   const last = segments.length - 1;
@@ -104,7 +104,7 @@ async function expand(
   return accepted([...paths]);
 }
 
-/** A pattern also matches its own text: that path may have been locked with `glob: false`. */
+/** A pattern also matches its own text, because that path may have been locked with `glob: false`. */
 function createMatcher(pattern: string): (path: string) => boolean {
   const composed = pattern.normalize('NFC');
   return (path) => path === composed || posix.matchesGlob(path, composed);
@@ -113,7 +113,7 @@ function createMatcher(pattern: string): (path: string) => boolean {
 /** The files that a pattern matches, relative to the checkout and sorted by name. */
 async function matchingFiles(pattern: string, checkout: string): Promise<readonly string[]> {
   const found = new Set<string>();
-  // Some systems store names composed (é), others decomposed (e and an accent), and glob() compares the stored form.
+  // Some systems store names composed (é), others decomposed (e and an accent). glob() compares the stored form.
   for (const spelling of new Set([pattern, pattern.normalize('NFC'), pattern.normalize('NFD')])) {
     for await (const entry of promises.glob(spelling, { cwd: checkout, withFileTypes: true })) {
       if (isFile(entry)) found.add(inUrlOrder(relative(checkout, join(entry.parentPath, entry.name))));
@@ -127,7 +127,7 @@ const inUrlOrder = (path: string): string => (sep === '\\' ? path.replaceAll('\\
 const noFileText = (checkout: string): string =>
   `No file of the checkout in ${checkout} matches it, and no lock of this job. Check it out first, or set \`glob: false\` if this is the name of a file.`;
 
-/** A list of thousands would not help, and each line reads folders of the checkout. */
+/** A longer list would not help, and each line reads folders of the checkout. */
 const maxListed = 5;
 
 /** One warning about all lines that name neither a file of the checkout nor a lock of the job. */
@@ -141,7 +141,7 @@ export function unknownLinesText(lines: readonly string[], checkout: Checkout): 
   return `${number} of \`path\` ${lines.length === 1 ? 'names' : 'name'} no file of the checkout in ${checkout.folder}: ${listed.join(', ')}${more}. To use paths that have no file, set \`glob: false\`.`;
 }
 
-/** A suggestion for the line; undefined if nothing in the checkout is close. */
+/** A suggestion for the line; undefined if nothing in the checkout is similar. */
 export function suggestionFor(line: string, checkout: Checkout): string | undefined {
   const path = canonicalLockPath(line);
   const closest = path.ok ? closestPath(path.value, checkout.namesIn) : undefined;
@@ -151,7 +151,7 @@ export function suggestionFor(line: string, checkout: Checkout): string | undefi
 
 type Checkout = ReturnType<typeof openCheckout>;
 
-/** The files of a checkout. Only folders along the requested paths are read, each once. */
+/** The files of a checkout. Reads only folders along the requested paths, each once. */
 export function openCheckout(folder: string) {
   const listings = new Map<string, ReadonlyMap<string, Dirent>>();
 

@@ -22,10 +22,10 @@ export function chartOf(
   now: number,
   redact: Redact,
 ): string | undefined {
-  // A lost lock stays lost, even if another one that replaced it was released.
+  // A lost lock stays lost, even if the lock that replaced it was released.
   const inOrder = results.toSorted((one, other) => Number(one.result === 'lost') - Number(other.result === 'lost'));
   const resultOn = new Map(inOrder.map(({ path, result }) => [path, result]));
-  // A step that was granted a path again holds the last of these locks.
+  // If a step was granted a path more than once, it holds the last of these locks.
   const last = new Map(Iterator.from(locks).map((lock) => [lock.grant.path, lock]));
   const bars = last.values().map(({ grant, loss, ending }): Bar => {
     const granted = Date.parse(grant.at);
@@ -43,7 +43,7 @@ export function chartOf(
   return gantt([...bars]);
 }
 
-/** As many rows as fit on a screen. The table next to the chart has all locks. */
+/** As many rows as fit on a screen. The table next to the chart lists all locks. */
 const maxRows = 30;
 
 /** Markdown that GitHub renders as a chart of how long each lock was waited for and held; undefined without locks. */
@@ -67,7 +67,7 @@ export function gantt(bars: readonly Bar[]): string | undefined {
 /** Longer names keep their end, so that the name column takes at most a third of the chart. */
 const maxNameLength = 36;
 
-/** Most paths. As in `safeText`, the classes of other letters are looked up only for a path that needs them. */
+/** Most paths are plain. As in `safeText`, the classes of other letters are looked up only for paths that need them. */
 const isPlain = /^[\w ./()+=-]*$/;
 const meaningful = '[^\\p{L}\\p{M}\\p{N} ._/()+=-]';
 
@@ -78,7 +78,7 @@ function nameOf(path: string): string {
   return letters.length <= maxNameLength ? plain : `…${letters.slice(1 - maxNameLength).join('')}`;
 }
 
-/** A shorter wait would only show as a stripe in front of its bar. */
+/** A shorter wait would be only a stripe in front of its bar. */
 const minWaitMs = 1_000;
 
 function rowOf({ path, requested, granted, ended, end }: Bar): string {
@@ -90,14 +90,14 @@ function rowOf({ path, requested, granted, ended, end }: Bar): string {
   return `    section ${nameOf(path)}\n${waited}    ${held}, ${utc(since)}, ${utc(until)}\n`;
 }
 
-/** Mermaid shows a time without a zone as it is, and would convert one with a zone to that of the reader. */
+/** Mermaid shows a time without a zone unchanged. With a zone, it would convert the time to the reader's zone. */
 const utc = (time: number): string => new Date(time).toISOString().replace('T', ' ').replace('Z', '');
 
-/** Sets the width of the column of names: the default is too narrow for a path. */
+/** Sets the width of the name column, because the default is too narrow for a path. */
 const withColumnFor = (names: readonly string[]): string =>
   `%%{init: {"gantt": {"leftPadding": ${Math.max(...names.map(widthOf)) + 20}}}}%%\n`;
 
-/** Maximum width in pixels: Mermaid uses a font size of 11, and letters of non-Latin scripts may be square. */
+/** Maximum width in pixels: Mermaid uses a font size of 11, and letters of non-Latin scripts can be square. */
 const widthOf = (name: string): number => [...name].reduce((width, letter) => width + (letter < '\u0300' ? 8 : 11), 0);
 
 /** Mermaid cannot draw times before 1970, or years with more than four digits. */

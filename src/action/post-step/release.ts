@@ -21,9 +21,9 @@ import { chartOf } from './chart.ts';
 import { type LockEnd, resultOf, unansweredResult } from './results.ts';
 
 /**
- * Releases the remaining locks of a step according to the ledger, and reports on all its locks. The task itself is not
- * read from the inputs: the runner evaluates their expressions again, and the values may have changed. `state` is what
- * the step has saved; empty if nothing.
+ * Releases the remaining locks of a step according to the ledger, and reports on all of its locks. Does not read the
+ * task from the inputs: the runner evaluates their expressions again, and the values may have changed. `state` returns
+ * what the step has saved; empty if nothing.
  */
 export async function releaseStep(
   step: string,
@@ -55,7 +55,7 @@ export async function releaseStep(
     return;
   }
 
-  // For the post-steps of the job's earlier steps, which may know the same locks.
+  // Recorded for the post-steps of earlier steps of the job, which may know the same locks.
   const record = createRecorder(ledger, { warn: log.debug });
   const reader = createReader(raw);
   const connection = readConnection(reader, process.env);
@@ -88,14 +88,14 @@ export async function releaseStep(
       ...(results.length === 0 && { sentence: nothingLeft }),
       chart: chartOf(candidates.granted, results, now(), redact),
     },
-    // The step itself has rejected an invalid `summary`. Here it means the default.
+    // The step itself has already rejected an invalid `summary`. Here, it counts as the default.
     reader.read('summary') !== false,
   );
 }
 
 const nothingLeft = 'Nothing was left to release at the end of the job.';
 
-/** Lost locks fail the job, or are one warning. `onLost` was saved with the id of the step. */
+/** Lost locks fail the job, or become a single warning. `onLost` was saved with the id of the step. */
 function lossesOf({ failures, warnings }: ReturnType<typeof resultsOutcome>, onLost: string, cancelled: string) {
   if (failures.length === 0) return {};
   if (onLost === 'warn') return { failures: [], warnings: [joinSome(failures), ...warnings] };
@@ -105,9 +105,8 @@ function lossesOf({ failures, warnings }: ReturnType<typeof resultsOutcome>, onL
 type ReleaseCandidates = ReturnType<typeof readCandidates>;
 
 /**
- * Reads the locks of a step in the ledger, and in the entries that the runner kept once the step had all of them. If a
- * part of the ledger is missing, these do not show later releases, so their locks are released only with proof of
- * ownership.
+ * Reads the locks of a step from the ledger, and from the entries that the runner kept when the step had all of them.
+ * If part of the ledger is missing, later releases may be, too, so the locks are released only with proof of ownership.
  */
 export function readCandidates(
   { file, read }: Pick<Ledger, 'file' | 'read'>,
@@ -148,7 +147,7 @@ const leaseOf = ({ service, workspace, path, step, at, lock: { type } }: Grant):
 /** The post-step must end within 60 s. The rest is for starting and reporting on a slow machine. */
 const timeLimitMs = 45_000;
 
-/** Attempts are short, and as many as fit: a network that is down may come back. */
+/** Short, to fit in many attempts, because the network may come back. */
 const maxRequestTimeout = { seconds: 10 };
 
 const withShortAttempts = (connection: ConnectionInputs): ConnectionInputs => ({
@@ -158,8 +157,8 @@ const withShortAttempts = (connection: ConnectionInputs): ConnectionInputs => ({
 });
 
 /**
- * Releases what is provably ours. Paths do not wait for each other. An unanswered request waits for the release of the
- * same path, or it would only find our own lock.
+ * Releases what is provably ours. Different paths do not wait for each other. An unanswered request waits for releases
+ * of the same path, or it would only find our own lock there.
  */
 async function settleAll(
   candidates: ReleaseCandidates,
@@ -187,13 +186,13 @@ function unsettledIn({ held, unanswered, lease }: ReleaseCandidates): readonly U
   const { leased = [], single = [] } = Object.groupBy(held, ({ grant }) => (grant.lock.lease ? 'leased' : 'single'));
   return [
     ...(lease ? [{ about: lease, held: leased }] : []),
-    // The newest first: while it is held, an older one on the same path would only find it.
+    // Newest first: while a newer lock is held, an older one on the same path would only find that.
     ...single.toReversed().map((lock) => ({ about: lock.grant, held: [lock] })),
     ...unanswered.map((intent) => ({ about: intent, held: [] })),
   ];
 }
 
-/** For a lease without a known lock, the first of its paths stands for all. */
+/** For a lease without a known lock, its first path stands for all. */
 const unsettledResults = (
   { about, held }: Unsettled,
   reason: string,
@@ -228,7 +227,7 @@ function createSettling(
     if (acquired.kind === 'held' && !acquired.mayBeDone) return [];
     if (acquired.kind !== 'acquired') throw acquired.error;
     const { grant } = acquired;
-    // With a damaged ledger, the service may replay a response about a lock that was released long ago.
+    // If the ledger is damaged, the service may repeat its response about a lock that was released long ago.
     const mayBeReleased = candidates.ledgerError !== undefined;
     // The job never learned of this lock, so nothing relied on it.
     return [await release({ grant, mayBeReleased }, { grant, mayBeReleased: true })];
@@ -238,7 +237,7 @@ function createSettling(
   async function endLeaseInTime(lease: LeaseIntent, isHeld: boolean) {
     for (let failures = 1; ; failures += 1) {
       const end = await endLease({ client, record }, lease, within);
-      // Only the list shows whether a gateway answered for a service with leases.
+      // Only the list shows whether a gateway answered in place of a service with leases.
       const isUnsupported = end.kind === 'failed' && knowsNoRoute(end.error);
       if (isUnsupported && !isHeld && (await isUnknown(lease))) {
         return { kind: 'ended', released: [], lost: [] } as const;
@@ -250,7 +249,7 @@ function createSettling(
     }
   }
 
-  /** Whether a complete list has none of its locks: it may have any of its paths. */
+  /** Whether a complete list shows none of its locks, which may be on any of its paths. */
   async function isUnknown({ workspace, lease }: LeaseIntent): Promise<boolean> {
     try {
       const { items, incomplete } = await client.listLocks({ workspace, once: true }, within);
@@ -261,13 +260,13 @@ function createSettling(
     }
   }
 
-  /** The service decides what happened to the locks of the lease, whatever the ledger has. */
+  /** The service, not the ledger, decides what happened to the locks of the lease. */
   async function settleLease(lease: LeaseIntent, held: readonly JobLock[]): Promise<readonly PathResult[]> {
     const end = await endLeaseInTime(lease, held.length > 0);
     if (end.kind !== 'ended') throw end.error;
     const endOf = endsInLease(end);
     const known = new Set(held.map(({ grant }) => grant.path));
-    // The response that granted them was lost, or the ledger was: only then did the job rely on them.
+    // Without a damaged ledger, the grant was never received, so the job did not rely on these locks.
     const reliedOn = candidates.ledgerError === undefined ? [] : end.lost.map(({ path }) => path);
     const others = [...end.released, ...reliedOn].filter((path) => !known.has(path));
     return [...held, ...others.map((path) => unknownLock(lease, path))].map((each) => {

@@ -10,7 +10,7 @@ import { mayHaveExpired } from '../../locks/ownership.ts';
 import type { ReleaseResult } from '../../locks/release.ts';
 import type { PathResult } from '../report/results.ts';
 
-/** The result of the release of a lock, or the reason why there was none. */
+/** The result of releasing a lock, or the reason why it was not released. */
 export type LockEnd =
   | Exclude<ReleaseResult, { readonly kind: 'failed' }>
   /** `mayBeDone`: the request had no response, and is not repeated if nothing identifies the lock. */
@@ -21,7 +21,7 @@ interface Records {
   readonly renewalError: string | undefined;
 }
 
-/** The result of the post-step for a lock. `now` is the current time by the clock of the service. */
+/** The post-step's result for a lock. `now` is the current time by the clock of the service. */
 export function resultOf(candidate: JobLock, end: LockEnd, records: Records, now: number): PathResult {
   const { grant, grantedAgain = false, mayBeReleased, loss } = candidate;
   const { path, lock } = grant;
@@ -29,7 +29,7 @@ export function resultOf(candidate: JobLock, end: LockEnd, records: Records, now
     case 'released':
       return { path, result: 'released' };
     case 'absent': {
-      // A lock that was to be renewed until the end of the job was lost if it expired, even if the path is free now.
+      // If a lock that was to be renewed until the end of the job expired, it was lost, even if the path is free now.
       const isLost = loss !== undefined || (records.renewalError !== undefined && mayHaveExpired(lock, now));
       return isLost ? replacedResult(candidate, 'nobody', records, now) : goneResult(grant, now);
     }
@@ -43,17 +43,17 @@ export function resultOf(candidate: JobLock, end: LockEnd, records: Records, now
       return { path, result: 'left alone', until: lock.expires_at, warning: { text } };
     }
     case 'failed':
-      // A lock that is already known to be lost needs no further request.
+      // A lock that is known to be lost needs no further request.
       return loss === undefined
         ? notReleasedResult(grant, end, now)
         : replacedResult(candidate, undefined, records, now);
   }
 }
 
-/** A lock that is gone without having been lost. The job may have relied on it beyond its expiry. */
+/** A lock that is gone, but was not lost. The job may have relied on it beyond its expiry. */
 function goneResult({ path, lock }: Grant, now: number): PathResult {
   const end = Date.parse(lock.expires_at);
-  // Its end is unknown if the response that granted it was lost.
+  // Its expiry is unknown if the response that granted it was lost.
   if (!(end <= now + responseClockMs)) return { path, result: 'already gone' };
   const text = `The lock on ${path} expired at ${pastMoment(end, now)}, before the job ended.`;
   return { path, result: 'already gone', warning: { text, advice: 'Increase `ttl` to cover the job.' } };
@@ -93,7 +93,7 @@ function replacedResult(
 ): PathResult {
   const { grant, mayBeReleased, loss } = candidate;
   const { path } = grant;
-  // A lock whose renewal was refused was lost before anyone could have released it.
+  // If its renewal was refused, the lock was lost before this job could have released it.
   if (loss !== undefined || !mayBeReleased) {
     return { path, result: 'lost', holder, failure: lossText(candidate, holder, now, renewalError) };
   }
@@ -109,7 +109,7 @@ function untilText({ lock }: Grant, now: number): string {
   return end <= now + responseClockMs ? `expired at ${pastMoment(end, now)}` : `held until ${formatTime(end, now)}`;
 }
 
-/** A command that releases the lock without this action, with a placeholder for the token. */
+/** A command that releases the lock without this action. It contains a placeholder for the token. */
 export function manualReleaseCommand({ service, workspace, path, lock }: Grant): string {
   const tag = conditionOf(lock);
   const condition = tag === undefined ? '' : ` -H ${shellQuoted(`If-Match: ${tag}`)}`;

@@ -5,11 +5,11 @@ import { createRemovalCheck, type Ledger } from '../../locks/ledger/ledger.ts';
 import type { Context } from '../step/context.ts';
 import { hasNoProcess } from '../step/runner.ts';
 
-/** Undefined for an invisible process: in a container, the parent of a step is outside and has the id 0. */
+/** Undefined for a process that is not visible. In a container, the parent of a step is outside, and has the id 0. */
 export const identifyProcess = (pid: number): RecordedProcess | undefined =>
   pid > 0 ? { pid, startedAt: startOf(pid) } : undefined;
 
-/** Both processes wait for pending requests, but not as long as this. */
+/** Both processes wait for pending requests, but never this long. */
 const maxWaitMs = 5_000;
 const maxKillMs = 1_000;
 const pollMs = 10;
@@ -17,8 +17,8 @@ const pollMs = 10;
 type EndContext = Pick<Context, 'clock' | 'sleep'>;
 
 /**
- * Ends the step itself if it is still running, as in a container whose runner signals only its own client. Waits for its
- * end, so that it acquires nothing after its locks are released.
+ * Ends the step itself if it is still running, for example in a container whose runner signals only its own client.
+ * Waits until it has ended, so that it acquires nothing after its locks are released.
  */
 export async function endMain(context: EndContext, saved: string): Promise<void> {
   const main = savedProcess(saved);
@@ -27,7 +27,7 @@ export async function endMain(context: EndContext, saved: string): Promise<void>
   await waitOrKill(context, main);
 }
 
-/** Stops the renewal of the step's locks. Waits for its end, so that no lock is renewed after its release. */
+/** Stops the renewal of the step's locks. Waits until it has ended, so that no lock is renewed after its release. */
 export async function stopRenewal(
   context: EndContext & { readonly ledger: Ledger },
   step: string,
@@ -48,14 +48,14 @@ async function waitOrKill({ clock, sleep }: EndContext, known: RecordedProcess, 
   while (!isGone(known) && clock() < killedBy) await sleep(pollMs);
 }
 
-/** Without its start time, another process may have the id: it is not signaled, and only sees its mark in the ledger. */
+/** Without a start time, the id may be another process's. It gets no signal, and only sees the end in the ledger. */
 function signalKnown({ pid, startedAt }: RecordedProcess, signal: 'SIGTERM' | 'SIGKILL'): boolean {
   if (startedAt === undefined || startOf(pid) !== startedAt) return false;
   tryTo(() => process.kill(pid, signal));
   return true;
 }
 
-/** A process that has just ended cannot be signaled, and a ledger may be gone. The locks are released anyway. */
+/** Ignores errors: a process that just ended cannot be signaled, and a ledger may be gone. The release continues. */
 function tryTo(act: () => void): void {
   try {
     act();
@@ -64,7 +64,7 @@ function tryTo(act: () => void): void {
   }
 }
 
-/** The start of a zombie: a process that has ended, but that no process has waited for. */
+/** The start time of a zombie: a process that has ended, but whose parent has not waited for it. */
 const zombieMark = 'zombie';
 
 export function isGone({ pid, startedAt }: RecordedProcess): boolean {
@@ -73,15 +73,15 @@ export function isGone({ pid, startedAt }: RecordedProcess): boolean {
   return start === zombieMark || (startedAt !== undefined && start !== undefined && start !== startedAt);
 }
 
-/** The default time limit of a job, in which a step outside of the container may run. */
+/** The default time limit of a job. A step may run outside of the container for that long. */
 const maxIdleMs = 6 * 3_600_000;
-/** Once its ledger is gone: a step may have emptied the folder, and another may run outside of the container since. */
+/** Once its ledger is gone. Not 0: a step may have emptied the folder, and another may run outside the container. */
 const maxIdleWithoutLedgerMs = 600_000;
 const lookEveryMs = 60_000;
 
 /**
- * Returns a function that says whether a job has ended whose worker is invisible, as in a container: no step has run in
- * the container for hours, or for minutes since its ledger is gone.
+ * Returns a function that checks whether the job has ended, for a worker that is not visible, as in a container: no
+ * step has run in the container for hours, or for minutes since its ledger is gone.
  */
 export function createContainerCheck(
   ledgerFile: string,
@@ -101,17 +101,17 @@ export function createContainerCheck(
   };
 }
 
-/** Whether a process runs that was started from outside of the container, besides its first one. */
+/** Whether any process, besides the first one, was started from outside of the container. */
 const hasOutsideParent = (): boolean =>
   readdirSync('/proc').some((name) => /^\d+$/.test(name) && name !== '1' && statOf(name)?.[1] === '0');
 
-/** Undefined on other systems, or if the start time is unavailable for now. */
+/** Undefined on other systems, or if the start time cannot be read now. */
 function startOf(pid: number): string | undefined {
   const fields = statOf(pid);
   return fields?.[0] === 'Z' ? zombieMark : fields?.[19];
 }
 
-/** proc_pid_stat(5), after the name, which may contain spaces: the state, the parent, and as the 20th the start time. */
+/** Fields of proc_pid_stat(5) after the name, which may contain spaces. The 20th of them is the start time. */
 function statOf(pid: number | string): readonly string[] | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
@@ -121,7 +121,7 @@ function statOf(pid: number | string): readonly string[] | undefined {
   }
 }
 
-/** The process that the step saved; undefined if it saved none. */
+/** The process that the step saved; undefined if none. */
 function savedProcess(state: string): RecordedProcess | undefined {
   const saved = parseJson(state);
   return saved.ok && isRecordedProcess(saved.value) && saved.value.pid > 1 ? saved.value : undefined;

@@ -6,8 +6,8 @@ import { errorMessage } from '../../interface/format.ts';
 export type Renewer = ReturnType<typeof startRenewer>;
 
 /**
- * Starts the process that renews locks. It waits for its task on its input, and ends if there is none. `response` is the
- * reason why it does not renew the locks; undefined if it does, although it may end later.
+ * Starts the process that renews locks. It waits for its task on its input, and ends if it gets none. `response` is why
+ * it does not renew the locks; undefined if it does, although it may end later.
  */
 export function startRenewer() {
   const renewer = startProcess();
@@ -16,7 +16,7 @@ export function startRenewer() {
   return renewer;
 }
 
-/** Little memory: the job may need the rest. With other options, Node would compile its own code again at each start. */
+/** Little memory, which the job may need. With other options, Node would compile its own code again at each start. */
 const memoryOptions = ['--max-semi-space-size=1', '--max-old-space-size=256'];
 
 async function startProcess() {
@@ -43,7 +43,7 @@ async function startProcess() {
 
 /**
  * Variables that Node and the system need, and the one by which the runner finds leftover processes of a job. None is
- * secret: other processes can read the environment of this one.
+ * secret, because other processes can read the environment of this one.
  */
 export const plainVariables =
   /^(RUNNER_TRACKING_ID|NODE_(OPTIONS|EXTRA_CA_CERTS|USE_SYSTEM_CA|TLS_REJECT_UNAUTHORIZED)|OPENSSL_CONF|SSL_CERT_(FILE|DIR)|PATH|SystemRoot|windir|TEMP|TMP|TMPDIR)$/i;

@@ -8,12 +8,12 @@ import { findRun, type RunToCancel } from '../step/github.ts';
 import { identifyProcess } from './processes.ts';
 import { proxyVariables, type Renewer, variablesLike } from './renewer.ts';
 
-/** Time for Node to start on a busy machine. */
+/** Enough for Node to start on a busy machine. */
 const maxResponseMs = 10_000;
 
 /**
- * Prepares the renewal of the step's locks by a process that has been started. Throws an InputError if a lost lock is to
- * cancel the run, and the run is unknown.
+ * Prepares the renewal of the step's locks by the process that was started. Throws an InputError if a lost lock should
+ * cancel the run, but the run is unknown.
  */
 export function createRenewal(context: Context, task: TaskOf<'lock'>, renewer: Renewer) {
   const { client, clock, connection, log, runner, saveState, signal } = context;
@@ -24,14 +24,14 @@ export function createRenewal(context: Context, task: TaskOf<'lock'>, renewer: R
     const { child, response } = await renewer;
     // Saved before the process starts to renew, so that the post-step finds it even if this step is killed.
     saveState('renewer', JSON.stringify(identifyProcess(child.pid ?? 0)));
-    // A process that has ended does not respond either, and its end is more informative.
+    // Ignored: a process that has ended does not respond either, and the reason for its end says more.
     child.stdin.on('error', () => undefined);
     child.stdin.end(`${JSON.stringify(renewalTask)}\n`);
     const limit = AbortSignal.any([signal, AbortSignal.timeout(maxResponseMs)]);
     const failure = await unlessAborted(response, limit).catch(() =>
       signal.aborted ? 'the step was cancelled' : `it did not answer within ${maxResponseMs / 1_000} s`,
     );
-    // From now on it continues alone, even after the step.
+    // From here on, the process continues on its own, even after the step.
     child.stdout.destroy();
     child.unref();
     return failure;
@@ -60,8 +60,8 @@ export function createRenewal(context: Context, task: TaskOf<'lock'>, renewer: R
 export type RenewalTask = ReturnType<typeof renewalTaskOf>;
 
 /**
- * Sent through a pipe, because later steps can read the environment of a process. The ledger may be gone while the locks
- * are still held. `ageMs` is the time since they were granted, and `cancels` the run to cancel if one is lost.
+ * Sent through a pipe, because later steps can read the environment of a process. Includes the grants, because the
+ * ledger may be gone first. `ageMs` is the time since they were granted, `cancels` the run to cancel if one is lost.
  */
 function renewalTaskOf(
   { connection, ledger, runner }: Context,
@@ -72,7 +72,7 @@ function renewalTaskOf(
   const leased = grants.filter(({ lock }) => lock.lease !== undefined);
   return {
     ...known,
-    /** The first lock of a lease stands for all of them, which differ in a few members. */
+    /** The first lock of a lease stands for all of its locks, which differ in only a few members. */
     grants: grants.filter((grant) => grant.lock.lease === undefined || grant === leased[0]),
     leased: leased.map(({ path, key, lock: { id, etag } }) => ({ path, key, id, etag })),
     connection,
@@ -82,7 +82,7 @@ function renewalTaskOf(
     ttl,
     /** The worker process of the runner; undefined if unknown. */
     worker: identifyProcess(runner.worker),
-    /** Their URLs may contain passwords. */
+    /** Their URLs may contain passwords, so they are not passed in the environment. */
     proxies: variablesLike(proxyVariables, process.env),
   };
 }

@@ -3,7 +3,7 @@ import { errorMessage } from '../../interface/format.ts';
 /** The outcome of an operation, before anything is reported. */
 export interface Outcome {
   readonly outputs: Outputs;
-  /** The result in one sentence, for the log and the summary. The log leaves it out if it is a failure. */
+  /** The result in one sentence, for the log and the summary. If it is a failure, the log omits it. */
   readonly sentence: string;
   /** Details that unfold below the sentence in the log. */
   readonly lines?: readonly string[];
@@ -11,7 +11,7 @@ export interface Outcome {
   readonly table?: Table | undefined;
   /** Markdown below the table. */
   readonly chart?: string | undefined;
-  /** The reasons why the step fails; empty if it succeeds. */
+  /** Why the step fails; empty if it succeeds. */
   readonly failures: readonly string[];
   readonly annotations?: readonly FileAnnotation[];
 }
@@ -49,9 +49,9 @@ export const outputNames = [
 ] as const;
 
 /**
- * The maximum length of a text for another step or job: an output or saved state becomes an environment variable there.
- * Windows allows 32,767 characters (`SetEnvironmentVariable`), Linux 128 KiB. The limit is the same on every system,
- * because jobs of one workflow can run on several.
+ * Maximum length of a text for another step or job, where an output or saved state becomes an environment variable.
+ * Windows allows 32,767 characters (`SetEnvironmentVariable`), and Linux 128 KiB. The limit is the same on all systems,
+ * because jobs of one workflow may run on several.
  */
 const maxVariableLength = 30_000;
 
@@ -71,14 +71,14 @@ export const failed = (outputs: Outputs, reason: string, table?: Table): Outcome
   failures: [reason],
 });
 
-/** Formats an error for users. A bug in the action is named as such, so that nobody looks for it in their network. */
+/** Formats an error for users. A bug in the action is called one, so that nobody looks for it in their network. */
 export function errorText(error: unknown): string {
   const text = errorMessage(error);
   if (!isFault(error)) return text;
   return `Internal error: ${text.replace(/\.$/, '')}. This is a bug in the action: report it with the log of a run that has debug logging enabled.`;
 }
 
-/** Errors that the language and Node throw for wrong code. Ours have sentences, and no class or one of ours. */
+/** Errors that the language and Node throw for wrong code. Errors of the action have sentences, and other classes. */
 const faults = [TypeError, RangeError, ReferenceError, SyntaxError, URIError];
 
 export const isFault = (error: unknown): boolean =>

@@ -13,7 +13,7 @@ import {
   type Table,
 } from './outcome.ts';
 
-/** Readers who unfold a group want an overview, not a thousand lines. */
+/** People who unfold a group want an overview, not a thousand lines. */
 const maxGroupLines = 100;
 
 /** The runner keeps ten errors and ten warnings of a step, and silently drops the rest. */
@@ -35,7 +35,7 @@ export function createReporter(secrets: readonly string[]) {
   const clean = (text: string): string => oneLine(redact(text));
   const annotated = { error: 0, warning: 0 };
 
-  /** Annotations that do not fit are lines of the log. */
+  /** Annotations beyond the limit become lines of the log. */
   function annotate(level: 'error' | 'warning', text: string, { title, file }: Partial<FileAnnotation> = {}): void {
     annotated[level] += 1;
     if (annotated[level] < maxAnnotations) {
@@ -65,9 +65,9 @@ export function createReporter(secrets: readonly string[]) {
     for (const name of outputNames) {
       const value = outputs[name];
       if (value === undefined) continue;
-      // The secrets of a pool are for the next steps. The runner masks them in the log.
+      // Secrets of a pool are for the next steps. The runner masks them in the log.
       const text = name === 'properties' ? value : redact(value);
-      // The runner reads outputs from this file. Without it, the toolkit would print them.
+      // The runner reads outputs from this file. Without the file, the toolkit would print them.
       if (name === 'properties' && !process.env['GITHUB_OUTPUT']) continue;
       if (fitsOutput(name, text)) {
         core.setOutput(name, text);
@@ -105,7 +105,7 @@ export function createReporter(secrets: readonly string[]) {
     }
   }
 
-  /** No secret and no workflow command gets into the log, whatever the texts contain. */
+  /** Keeps secrets and workflow commands out of the log, whatever the texts contain. */
   const log = {
     line: (text: string): void => core.info(clean(text)),
     warn: (text: string): void => annotate('warning', text),
@@ -143,8 +143,8 @@ export function createReporter(secrets: readonly string[]) {
 }
 
 /**
- * One sentence, then the table, as HTML with untrusted text escaped. Secrets are redacted first: escaped, they might not
- * be recognized.
+ * Enough for the secret properties of a large pool, and for days of tokens: an API token every 15 minutes, and the
+ * identity token that it was exchanged for. All spellings together take ten times as much memory.
  */
 export const summaryHtml = (title: string, sentence: string, table: Table | undefined, redact: Redact): string =>
   `<h3>${inHtml(title)}</h3>\n<p>${withCode(inHtml(truncate(redact(sentence), maxSentenceLength)))}</p>\n${tableHtml(table, redact)}\n`;
@@ -171,23 +171,23 @@ function cellHtml(cell: Cell, redact: Redact): string {
   if (typeof cell === 'string') return inHtml(truncate(redact(cell), maxCellLength));
   const url = truncate(redact(cell.run), maxCellLength);
   const name = runName(url);
-  // Only the plain URL of a run has a name: nothing in it needs to be escaped.
+  // Only a plain run URL has a name, so it contains nothing to escape.
   return name === undefined ? inHtml(url) : `<a href="${url}">${inHtml(name)}</a>`;
 }
 
 /** Shows texts in backticks as code, because Markdown is not interpreted here. Backticks inside a path mean nothing. */
 const withCode = (html: string): string => html.replace(/(?<![^\s(])`([^`]+)`(?!\w)/g, '<code>$1</code>');
 
-/** A list of locks may go to jobs on any system. Other outputs are for steps of the same job: Linux allows 128 KiB. */
+/** A list of locks may go to jobs on any system. Other outputs stay in the job, where Linux allows 128 KiB. */
 const fitsOutput = (name: OutputName, text: string): boolean =>
   name === 'locks' ? fitsVariable(text) : Buffer.byteLength(text) <= 100_000;
 
-/** Elsewhere, this command would show the secret in the log. Gitea, Forgejo and act also set the variable. */
+/** Elsewhere, this command would show the secret in the log. Gitea, Forgejo and act set the variable, too. */
 function maskInLog(secret: string): void {
   if (process.env['GITHUB_ACTIONS'] === 'true') core.setSecret(secret);
 }
 
-/** The last three would start a mention, an issue reference or an emoji: GitHub also processes the rendered text. */
+/** The last three would start a mention, an issue reference or an emoji: GitHub also processes rendered text. */
 const htmlSpelling: Readonly<Record<string, string>> = {
   '&': '&amp;',
   '<': '&lt;',
@@ -203,12 +203,12 @@ const htmlSpelling: Readonly<Record<string, string>> = {
 export const inHtml = (text: string): string =>
   oneLine(text).replace(/[&<>"'@#:]/g, (character) => htmlSpelling[character] ?? character);
 
-/** C0, DEL, C1, the two Unicode line breaks, the bidirectional controls, and lone surrogates; V8 is slow to look up classes. */
+/** C0, DEL, C1, both Unicode line breaks, bidirectional controls, lone surrogates. V8 is slow to look up classes. */
 const unprintable = /[^ -~\u00a0-\u{10ffff}]|[\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]/gu;
 
 /**
- * Untrusted text for one log line: it can start neither a new line nor a workflow command. The runner recognizes `::`
- * at the start of a line, and `##[` anywhere (actions/runner, src/Runner.Common/ActionCommand.cs).
+ * Untrusted text for one log line. It can start neither a new line nor a workflow command, which the runner recognizes
+ * by `::` at the start of a line, or `##[` anywhere (actions/runner, src/Runner.Common/ActionCommand.cs).
  */
 const oneLine = (text: string): string =>
   text

@@ -26,7 +26,7 @@ export interface PathResult {
   readonly warning?: Warning | undefined;
 }
 
-/** Warnings that share their reason and advice are one. */
+/** Warnings with the same reason and advice are combined. */
 interface Warning {
   readonly reason?: string;
   readonly text: string;
@@ -56,7 +56,7 @@ export function resultsOutcome(
       rows: sorted.map((one) => [one.path, one.result, holderName(one.holder), timeCell(endOf(one))]),
     },
     lines: sorted.map((one) => {
-      // The output of another job may have any text in place of a time.
+      // In the output of another job, any text may be in place of a time.
       const time = Date.parse(endOf(one) ?? '');
       const held = one.holder === undefined ? '' : `, held by ${holderName(one.holder)}`;
       return `${one.path}: ${one.result}${held}${Number.isNaN(time) ? '' : ` until ${formatTime(time, now)}`}`;
@@ -75,7 +75,7 @@ function joinWarnings(warnings: readonly Warning[]): readonly string[] {
   );
 }
 
-/** A warning is an annotation of the run: it has a few sentences, and refers to the log for the others. */
+/** A warning is an annotation of the run: it contains a few sentences, and refers to the log for the rest. */
 const maxSentences = 5;
 
 export function joinSome(sentences: readonly string[]): string {
@@ -116,7 +116,7 @@ export function locksOutput(locks: readonly ListedLock[]): string {
   return short.length === locks.length ? JSON.stringify(short) : complete;
 }
 
-/** The path and the proof. An ETag that is the quoted id is left out: without an ETag, a release sends that id. */
+/** The path and the proof. An ETag that is the quoted id is omitted: without an ETag, a release sends that id. */
 function shortForm({ path, id, etag }: ListedLock): ListedLock | undefined {
   if (id === undefined && etag === undefined) return undefined;
   return { path, id, etag: etag === `"${id}"` ? undefined : etag };

@@ -16,7 +16,7 @@ export type StateName = 'step' | 'main' | 'on-lost' | 'requested' | 'locks' | 'r
 
 export type Context = ReturnType<typeof createContext>;
 
-/** The environment of an operation. It does not depend on the runner's toolkit, and tests pass their own. */
+/** The environment of an operation. Does not depend on the runner's toolkit, so that tests can pass their own. */
 export function createContext(
   connection: ConnectionInputs,
   reporter: Reporter,
@@ -53,7 +53,7 @@ export function createContext(
 
 const defaultLimitMs = 120_000;
 
-/** Without an explicit wait, an operation is limited to two minutes plus one attempt. */
+/** Without an explicit wait, an operation may take two minutes plus one attempt. */
 export const defaultLimits = ({ clock, connection, signal }: Context): CallLimits => ({
   deadline: clock() + defaultLimitMs + milliseconds(connection.requestTimeout),
   signal,
@@ -83,7 +83,7 @@ export function connect(
   });
 }
 
-/** The API tokens of a job that authenticates with its OIDC identity. Each of its processes exchanges its own. */
+/** The API tokens of a job that authenticates with its OIDC identity. Each process of the job exchanges its own. */
 async function openJobTokens(identity: IdentityRequest, exchange: ExchangeContext, mask: Reporter['mask']) {
   // Loaded only if no token is given.
   const { createTokenSource, openIssuer } = await import('../../client/exchange.ts');

@@ -74,8 +74,8 @@ export function openGitHubCall(apiUrl: URL, token: string, context: GitHubContex
 }
 
 /**
- * Maps a rate limit of GitHub to 429 (RFC 6585, section 4) with Retry-After, so that all servers share the same retry
- * rules. GitHub also answers 403, and sends the time in headers of its own: docs.github.com, "Rate limits for the REST
+ * Maps a rate limit of GitHub to 429 (RFC 6585, section 4) with Retry-After, so that the same retry rules apply to all
+ * servers. GitHub also answers 403, and has its own headers for the time: docs.github.com, "Rate limits for the REST
  * API".
  */
 export function toRateLimited(received: RawResponse): RawResponse {

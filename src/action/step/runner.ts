@@ -33,7 +33,7 @@ const pollMs = 250;
 
 /**
  * The runner sends SIGINT when a job is cancelled, and SIGTERM if that was not enough. A step whose worker is gone gets
- * no signal, and nothing would release what it acquires.
+ * no signal, and nothing else would release what it acquires.
  */
 export function cancellation(worker?: number): AbortController {
   const cancelled = new AbortController();
@@ -46,7 +46,7 @@ export function cancellation(worker?: number): AbortController {
   return cancelled;
 }
 
-/** On Windows, an orphan keeps the id of its parent. An invisible parent, as in a container, has the id 0. */
+/** On Windows, an orphan keeps the id of its parent. A parent that is not visible, as in a container, has the id 0. */
 const isWorkerGone = (worker: number): boolean => process.ppid !== worker || (worker > 0 && hasNoProcess(worker));
 
 export function hasNoProcess(pid: number): boolean {
