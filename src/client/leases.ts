@@ -5,8 +5,8 @@ import type { WorkspaceId } from './access.ts';
 import { asArray, asObject, isArray, isObject, type Json, type JsonObject, nameIn } from './json.ts';
 import { type AcquiredLock, comparisonIn, conditionOf, type KnownLock, readLock } from './known-lock.ts';
 import type { List } from './pages.ts';
-import type { Conflicts } from './post-lock.ts';
-import { lineIn, lineParts, type QueueWait } from './queue.ts';
+import type { Conflicts, LockRequest } from './post-lock.ts';
+import { lineIn, lineParts } from './queue.ts';
 import { expectResource, orEmpty } from './refusal.ts';
 import {
   type AnsweredCall,
@@ -26,17 +26,11 @@ export interface LeaseKey {
   readonly lease: string;
 }
 
-export interface LeaseRequest extends LeaseKey {
+export interface LeaseRequest extends LeaseKey, LockRequest {
   readonly paths: readonly LockPath[];
   /** Requests the items with all of these properties instead of paths. */
   readonly pool?: { readonly name: string; readonly where: Readonly<Record<string, string>> } | undefined;
   readonly count: number;
-  readonly type: string;
-  readonly ttl: Ttl;
-  /** For anyone who finds one of the paths locked. */
-  readonly note?: string | undefined;
-  /** Waits in line. Such a request is sent once: the caller repeats it to keep its place. */
-  readonly wait?: QueueWait | undefined;
 }
 
 /** The name of a lease in texts. */

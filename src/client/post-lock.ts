@@ -21,20 +21,24 @@ import { isSuccess } from './response.ts';
 import type { ServiceError } from './service-error.ts';
 import { clockSlackMs, responseClockMs } from './time.ts';
 
-interface AcquireLockRequest {
+/** The common part of the requests for a lock and for a lease. */
+export interface LockRequest {
   readonly workspace: WorkspaceId;
-  readonly path: LockPath;
   readonly type: string;
   readonly ttl: Ttl;
   /** For clients that find the path locked. Omitted if empty, because not every service supports notes. */
   readonly note?: string | undefined;
+  /** Waits in line. Such a request is sent once: the caller repeats it to keep its place. */
+  readonly wait?: QueueWait | undefined;
+}
+
+interface AcquireLockRequest extends LockRequest {
+  readonly path: LockPath;
   readonly idempotencyKey: string;
   /**
    * When the key was first sent, by the clock of the service, if this call repeats an earlier request. NaN if unknown.
    */
   readonly firstSentAt?: (() => number) | undefined;
-  /** Waits in line for the lock. Such a request is sent once: the caller repeats it to keep its place. */
-  readonly line?: QueueWait | undefined;
 }
 
 export interface Conflict extends ReturnType<typeof lineIn> {
@@ -102,8 +106,8 @@ export const createAcquireLock = (context: ClientContext) => {
   }
 
   return async (request: AcquireLockRequest, within: CallLimits): Promise<AcquireLockResult> => {
-    const { path, firstSentAt, line } = request;
-    const { headers, waitMs } = lineParts(line, context.branch);
+    const { path, firstSentAt, wait } = request;
+    const { headers, waitMs } = lineParts(wait, context.branch);
     const result = await context.call(
       {
         ...lockPost(context, request, headers),
@@ -144,7 +148,7 @@ const lockPost = (
   anySuccess: true,
 });
 
-export interface RenewLockRequest extends Omit<AcquireLockRequest, 'firstSentAt' | 'note' | 'line'> {
+export interface RenewLockRequest extends Omit<AcquireLockRequest, 'firstSentAt' | 'note' | 'wait'> {
   readonly proof: LockProof;
 }
 

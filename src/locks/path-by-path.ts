@@ -1,7 +1,7 @@
 import { inParallel } from '../client/in-parallel.ts';
 import type { AcquiredLock } from '../client/known-lock.ts';
 import type { LeaseRequest, PoolItem } from '../client/leases.ts';
-import type { AcquireLockResult, Conflict, Conflicts } from '../client/post-lock.ts';
+import type { AcquireLockResult, Conflict, Conflicts, LockRequest } from '../client/post-lock.ts';
 import type { QueueWait } from '../client/queue.ts';
 import type { CallLimits } from '../client/request.ts';
 import type { ServiceError } from '../client/service-error.ts';
@@ -19,7 +19,7 @@ import {
 } from './release.ts';
 
 /** What a step acquires, and where. */
-export interface LockTerms extends Pick<LeaseRequest, 'workspace' | 'type' | 'ttl' | 'note'> {
+export interface LockTerms extends Omit<LockRequest, 'wait'> {
   readonly service: string;
   readonly step: string;
 }
@@ -220,7 +220,7 @@ export function createIntents({ client, clock, record }: Pick<LockContext, 'clie
           ...intent,
           ttl: parsedTtl(intent),
           idempotencyKey: key,
-          line,
+          wait: line,
           firstSentAt: isRepeated ? firstSentAt(intent) : undefined,
         },
         within,

@@ -5,7 +5,14 @@ import { hangUp, inTurn, json, nothing, page, problem, silence } from '../suppor
 import { clientOf, game, hero, ofKind, ttl, unanswered } from './test-client.ts';
 
 const line = { seconds: 30, urgency: 3 } as const;
-const request = { workspace: game, path: hero, type: 'exclusive', ttl: ttl('1h'), idempotencyKey: 'step/1', line };
+const request = {
+  workspace: game,
+  path: hero,
+  type: 'exclusive',
+  ttl: ttl('1h'),
+  idempotencyKey: 'step/1',
+  wait: line,
+};
 const applied = { 'preference-applied': 'wait=30' };
 const ours = { id: 'l1', path: hero, owner: 'ada' };
 const type = 'urn:workspace-automation:problem:locked';
@@ -17,7 +24,7 @@ test.each([
   [{ urgency: 5 }, 'wait=30', 'u=5'],
 ] as const)('requests a place in line (%j)', async (more, prefer, priority) => {
   const { server, client } = await clientOf(json(201, ours, applied));
-  const result = await client.acquireLock({ ...request, line: { ...line, ...more } }, client.within());
+  const result = await client.acquireLock({ ...request, wait: { ...line, ...more } }, client.within());
   expect(ofKind(result, 'acquired').lock).toMatchObject(ours);
   expect(server.requests).toMatchObject([
     { method: 'POST', headers: { prefer, priority, 'idempotency-key': 'step/1' } },
@@ -26,7 +33,7 @@ test.each([
 
 test('requests no place in line by default', async () => {
   const { server, client } = await clientOf(json(201, ours));
-  await client.acquireLock({ ...request, line: undefined }, client.within());
+  await client.acquireLock({ ...request, wait: undefined }, client.within());
   expect(server.requests[0]?.headers).not.toHaveProperty('prefer');
   expect(server.requests[0]?.headers).not.toHaveProperty('priority');
 });
@@ -96,6 +103,6 @@ test('a response may take the requested time plus the timeout of one attempt', a
   const { client } = await clientOf(late, { requestTimeoutMs: 100 });
   ofKind(await client.acquireLock(request, client.within()), 'acquired');
   const { client: impatient } = await clientOf(silence, { requestTimeoutMs: 100 });
-  const short = { ...request, line: { ...line, seconds: 1 } };
+  const short = { ...request, wait: { ...line, seconds: 1 } };
   unanswered(await impatient.acquireLock(short, impatient.within()));
 });

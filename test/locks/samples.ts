@@ -72,7 +72,7 @@ export interface WaitingRequest extends QueueWait, CallLimits {
 export const serviceOf = ({ acquire, settle, waitInLine, release }: RequestResults) => ({
   ...onlyInterface,
   async acquireLock(
-    { path, line, idempotencyKey: key, firstSentAt }: Parameters<Client['acquireLock']>[0],
+    { path, wait: line, idempotencyKey: key, firstSentAt }: Parameters<Client['acquireLock']>[0],
     within: CallLimits,
   ): Promise<AcquireLockResult> {
     const result = await (line !== undefined && line.seconds > 0 && waitInLine !== undefined
