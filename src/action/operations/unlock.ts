@@ -17,9 +17,11 @@ import { jobLocksIn } from './job-locks.ts';
 
 /** Releases every lock, even if some fail, and then fails if one was lost or refused. */
 export async function unlock(context: Context, task: TaskOf<'unlock'>): Promise<Outcome> {
-  const { workspace, selection } = task;
+  const { workspace, selection, force } = task;
   const jobLocks = jobLocksIn(context, workspace);
-  const gap = selection.kind === 'job' ? jobLocks.gap : undefined;
+  // Only these mean locks that a damaged ledger may lack.
+  const hasPattern = !force && selection.kind === 'paths' && selection.paths.some(({ kind }) => kind === 'pattern');
+  const gap = selection.kind === 'job' || hasPattern ? jobLocks.gap : undefined;
   const results = await releaseTargets(context, task, await unlockTargets(context, task, jobLocks));
   const released = results.filter(({ result }) => result === 'released').map(({ path }) => path);
   const begin = `Released ${pluralize(released.length, 'lock')} in ${workspace}`;
@@ -50,34 +52,31 @@ async function releaseTargets(
   const within = defaultLimits(context);
   const releaseTarget = createRelease(context, within);
 
-  async function release(own: OurLock, isNamed: boolean, found?: Found): Promise<PathResult> {
+  async function release(own: OurLock, found?: Found): Promise<PathResult> {
     const result = await releaseTarget({ service, workspace, ...own, found, force });
-    return unlockResult(result, own, { found, force, isNamed, now: client.serverNow() });
+    return unlockResult(result, own, { found, force, now: client.serverNow() });
   }
 
-  async function releaseOwn(lease: string | undefined, some: typeof ours) {
-    const locks = some.map(({ own }) => own);
-    const endOf = lease && (await endWholeLease(context, { service, workspace, lease }, locks, within));
-    const releaseOne = async ({ own, isNamed }: (typeof ours)[number]): Promise<PathResult> => {
-      if (!endOf) return release(own, isNamed);
+  async function releaseOwn(lease: string | undefined, some: readonly OurLock[]) {
+    const endOf = lease && (await endWholeLease(context, { service, workspace, lease }, some, within));
+    const releaseOne = async (own: OurLock): Promise<PathResult> => {
+      if (!endOf) return release(own);
       const { lock, end } = endOf(own);
-      return unlockResult(end, lock, { force, isNamed, now: client.serverNow() });
+      return unlockResult(end, lock, { force, now: client.serverNow() });
     };
     return Promise.all(some.map(releaseOne));
   }
 
-  /** Undefined for a pattern's path without a known holder, which is not reported. */
-  async function releaseFound({ path, isNamed, isForeign }: UnlockTarget): Promise<PathResult | undefined> {
+  async function releaseFound({ path, isForeign }: UnlockTarget): Promise<PathResult> {
     const together = find(path);
     // The list of many paths may be incomplete, so the lock may belong to another run.
     const isLeftOut = together.kind === 'unknown' && others.length > 1 && !isForeign;
     const one = isLeftOut ? (await lookUp(client, workspace, [path], within))(path) : together;
     const now = client.serverNow();
     if (one.kind === 'locked' && !force && (isForeign || isOfAnotherRun(one.lock, runner.origin))) {
-      return heldResult(path, one.lock, isNamed, now);
+      return heldResult(path, one.lock, now);
     }
     if (isForeign) {
-      if (!isNamed) return undefined;
       if (one.kind === 'absent') return { path, result: 'not locked' };
       if (one.kind === 'failed' && !isUnreadable(one.error))
         return failedResult(path, one.error, false, { force, now });
@@ -85,20 +84,20 @@ async function releaseTargets(
       return { path, result: 'left alone', ...notOurs(text) };
     }
     const own = { grant: { path, lock: one.kind === 'locked' ? one.lock : {} }, mayBeReleased: true };
-    if (one.kind !== 'failed') return release(own, isNamed, one);
+    if (one.kind !== 'failed') return release(own, one);
     if (!force || !isUnreadable(one.error)) return failedResult(path, one.error, false, { force, now });
-    return release(own, isNamed, { kind: 'unknown', reason: one.error.message });
+    return release(own, { kind: 'unknown', reason: one.error.message });
   }
 
   // The job's own locks come first, so that a slow list does not use up their time.
-  const ours = targets.flatMap(({ own, isNamed }) => (own ? { own, isNamed } : []));
-  const byLease = [...Map.groupBy(ours, ({ own }) => own.grant.lock.lease)];
-  const released = await inParallel(byLease, (group) => releaseOwn(...group));
+  const ours = targets.flatMap(({ own }) => own ?? []);
+  const byLease = Map.groupBy(ours, ({ grant }) => grant.lock.lease);
+  const released = await inParallel([...byLease], (group) => releaseOwn(...group));
   const others = targets.filter(({ own }) => own === undefined);
   const paths = others.map(({ path }) => path);
   const find = await lookUp(client, workspace, paths, within);
   const found = await inParallel(others, releaseFound);
-  return [...released.flat(), ...found].filter((result) => result !== undefined).sort(byPath);
+  return [...released.flat(), ...found].sort(byPath);
 }
 
 /** Another attempt of the same run counts as the same run. */
@@ -111,9 +110,7 @@ interface UnlockTarget {
   readonly path: LockPath;
   /** A lock of this job, or one that was passed. If undefined, the current lock on the path is looked up. */
   readonly own?: OurLock;
-  /** False for a path that only a pattern matches. */
-  readonly isNamed: boolean;
-  /** The lock on the path may belong to another job, and is not released. Patterns release only locks of this job. */
+  /** The lock on the path may belong to another job, and is not released. */
   readonly isForeign?: boolean;
 }
 
@@ -126,18 +123,18 @@ async function unlockTargets(
   const { held, planned, gap, find, hasEnded } = jobLocks;
   if (selection.kind === 'paths') {
     const resolved = await resolvePaths(selection.paths, { ...context, held });
-    return [...resolved].map(([path, kind]) =>
-      // With `force`, the holder does not matter.
-      force ? { path, isNamed: true } : resolveFromLedger(path, kind === 'named', jobLocks),
-    );
+    // With `force`, the holder does not matter. Otherwise, a pattern means only locks of this job.
+    if (force) return [...resolved.keys()].map((path) => ({ path }));
+    const meant = [...resolved].filter(([path, kind]) => kind === 'named' || held.has(path));
+    return meant.map(([path]) => resolveFromLedger(path, jobLocks));
   }
   if (selection.kind === 'locks') {
     return selection.locks.map(({ grant }) => {
       const { path, lock } = grant;
       const named = { ...lock, path };
       // The ledger has its current ETag.
-      if (find(named) !== undefined) return resolveFromLedger(path, true, jobLocks);
-      return { path, own: { grant, mayBeReleased: hasEnded(named) }, isNamed: true };
+      if (find(named) !== undefined) return resolveFromLedger(path, jobLocks);
+      return { path, own: { grant, mayBeReleased: hasEnded(named) } };
     });
   }
   // The step cannot distinguish missing inputs from an empty `locks` output of another job.
@@ -145,17 +142,17 @@ async function unlockTargets(
     const none = `No step of this job has locked anything in ${workspace}, so \`unlock\` must name what to release: with \`path\`, \`locks\` or \`locks-file\`. If it passes the output \`locks\` of another job, that output is empty.`;
     throw new InputError([`Input \`path\` is missing. ${gap ?? none}`]);
   }
-  return [...held.keys()].map((path) => resolveFromLedger(path, false, jobLocks));
+  return [...held.keys()].map((path) => resolveFromLedger(path, jobLocks));
 }
 
 type JobLocks = ReturnType<typeof jobLocksIn>;
 
-/** The target that the path stands for, according to the ledger. */
-export function resolveFromLedger(path: LockPath, isNamed: boolean, { held, planned, gap }: JobLocks): UnlockTarget {
+/** What the path stands for, according to the ledger. */
+export function resolveFromLedger(path: LockPath, { held, planned, gap }: JobLocks): UnlockTarget {
   const damaged = gap !== undefined;
   const lock = held.get(path);
-  if (lock !== undefined) return { path, own: { ...lock, mayBeReleased: lock.mayBeReleased || damaged }, isNamed };
-  return { path, isNamed, isForeign: !isNamed || damaged || planned.has(path) };
+  if (lock !== undefined) return { path, own: { ...lock, mayBeReleased: lock.mayBeReleased || damaged } };
+  return { path, isForeign: damaged || planned.has(path) };
 }
 
 type Found = Exclude<LookupResult, { readonly kind: 'failed' }>;
@@ -164,15 +161,10 @@ interface Unlocking {
   /** The lookup that found the lock, if it is not one of this job's. */
   readonly found?: Found | undefined;
   readonly force: boolean;
-  readonly isNamed: boolean;
   readonly now: number;
 }
 
-export function unlockResult(
-  result: ReleaseResult,
-  own: OurLock,
-  { found, force, isNamed, now }: Unlocking,
-): PathResult {
+export function unlockResult(result: ReleaseResult, own: OurLock, { found, force, now }: Unlocking): PathResult {
   const { path } = own.grant;
   switch (result.kind) {
     case 'released':
@@ -185,8 +177,8 @@ export function unlockResult(
     }
     case 'other': {
       const { holder } = result;
-      // A lock that this job may itself have released is not lost.
-      if (own.mayBeReleased) return heldResult(path, holder, isNamed, now);
+      // A lock that this job may have released itself is not lost.
+      if (own.mayBeReleased) return heldResult(path, holder, now);
       return { path, result: 'lost', holder: holder ?? {}, failure: lossText(own, holder, now) };
     }
     case 'failed':
@@ -194,12 +186,11 @@ export function unlockResult(
   }
 }
 
-const heldResult = (path: LockPath, holder: KnownLock | undefined, isNamed: boolean, now: number): PathResult => ({
+const heldResult = (path: LockPath, holder: KnownLock | undefined, now: number): PathResult => ({
   path,
   result: 'left alone',
   holder: holder ?? {},
-  ...(isNamed &&
-    notOurs(`${heldText(path, holder, now)}. This lock was left alone: the ledger of this job does not name it.`)),
+  ...notOurs(`${heldText(path, holder, now)}. This lock was left alone: the ledger of this job does not name it.`),
 });
 
 const notOurs = (text: string): Pick<PathResult, 'warning'> => {
@@ -211,7 +202,7 @@ function failedResult(
   path: LockPath,
   { reason, advice, request, failure }: ServiceError,
   mayBeDone: boolean,
-  { found, force, now }: Omit<Unlocking, 'isNamed'>,
+  { found, force, now }: Unlocking,
 ): PathResult {
   const holder = found?.kind === 'locked' ? found.lock : undefined;
   // A 403 without a missing scope is about the lock: someone else holds it.

@@ -23,42 +23,33 @@ describe('the target of an unlocked path', () => {
     planned: new Set([path]),
   });
 
-  test.each([true, false])('is the identified lock of the job if the job holds it, named: %s', (isNamed) => {
-    const target = (mayBeReleased: boolean) => ({ path, own: { grant, mayBeReleased }, isNamed });
-    expect(resolveFromLedger(path, isNamed, holding(false))).toEqual(target(false));
-    expect(resolveFromLedger(path, isNamed, holding(true))).toEqual(target(true));
-    expect(resolveFromLedger(path, isNamed, { ...holding(false), gap: 'A part is missing.' })).toEqual(target(true));
+  test('is the identified lock of the job if the job holds it', () => {
+    const target = (mayBeReleased: boolean) => ({ path, own: { grant, mayBeReleased } });
+    expect(resolveFromLedger(path, holding(false))).toEqual(target(false));
+    expect(resolveFromLedger(path, holding(true))).toEqual(target(true));
+    expect(resolveFromLedger(path, { ...holding(false), gap: 'A part is missing.' })).toEqual(target(true));
   });
 
-  test.each<[string, isNamed: boolean, JobLocks, object]>([
-    ['is nothing to release if only a pattern matches the path', false, empty, { path, isForeign: true }],
-    [
-      'is nothing to release if only a pattern matches the path and the ledger is damaged',
-      false,
-      { ...empty, gap: 'A part is missing.' },
-      { path, isForeign: true },
-    ],
+  test.each<[string, JobLocks, object]>([
     [
       'is the lock of someone else if the job asked for the path but does not hold it',
-      true,
       { ...empty, planned: new Set([path]) },
       { path, isForeign: true },
     ],
-    ['is the current lock on the path if the job never asked for it', true, empty, { path, isForeign: false }],
+    ['is the current lock on the path if the job never asked for it', empty, { path, isForeign: false }],
     [
       'may be the lock of someone else if it may be missing from a damaged ledger',
-      true,
       { ...empty, gap: 'A part is missing.' },
       { path, isForeign: true },
     ],
-  ])('%s', (_, isNamed, jobLocks, target) => {
-    expect(resolveFromLedger(path, isNamed, jobLocks)).toEqual({ isNamed, ...target });
+  ])('%s', (_, jobLocks, target) => {
+    expect(resolveFromLedger(path, jobLocks)).toEqual(target);
   });
 });
 
 describe('the result of a release', () => {
   const resultOf = (result: ReleaseResult, mayBeReleased = false) =>
-    unlockResult(result, { grant: { path, lock: {} }, mayBeReleased }, { force: false, isNamed: true, now: start });
+    unlockResult(result, { grant: { path, lock: {} }, mayBeReleased }, { force: false, now: start });
 
   test('is a warning without advice for a lock that nothing identifies: `force` would not help', () => {
     const text = expect.stringContaining('cannot be verified to be the one that you passed');

@@ -28,7 +28,7 @@ const onPath = (locks: readonly Lock[], path: string): Lock | undefined => locks
 const releasedAt = (passed: readonly Passed[]): ReadonlySet<string> => new Set(passed.flatMap(releasedBy));
 
 /** Expected result for a path; undefined if the job may have more or less information than the model. */
-type Fate = 'released' | 'absent' | 'lost' | 'held' | 'left' | 'refused' | undefined;
+type Fate = 'released' | 'absent' | 'lost' | 'held' | 'refused' | undefined;
 
 function fateOf(path: string, { account, naming, before, showsOrigin }: Unlocked, book: Book): Fate {
   if (account.ledgerGone) return undefined;
@@ -39,8 +39,7 @@ function fateOf(path: string, { account, naming, before, showsOrigin }: Unlocked
   const broken = account.broken.filter((lock) => lock.path === path);
   if (broken.some(({ certain }) => !certain)) return undefined;
   if (broken.length > 0) return there === undefined ? 'absent' : 'lost';
-  if (naming === 'pattern') return 'left';
-  if (there === undefined) return 'absent';
+  if (naming === 'pattern' || there === undefined) return 'absent';
   if (account.asked.has(path)) return 'held';
   // Each job of the model is a run of its own, and only `force` releases the lock of another run.
   if (showsOrigin && there.origin !== undefined) return 'held';
@@ -61,7 +60,7 @@ function expectFates(unlocked: Unlocked, book: Book): void {
   if (some('lost')) expect(status, reason).toBe('lost');
   else if (some('released')) expect(status, reason).toBe('released');
   else if (some('held')) expect(status, reason).toBe('held');
-  else if (!some('refused') && !some('left')) expect(status, reason).toBe('absent');
+  else if (!some('refused')) expect(status, reason).toBe('absent');
 }
 
 /** Whatever went wrong, the reported result must be true. */
