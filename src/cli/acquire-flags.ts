@@ -8,9 +8,9 @@ import { parseAny, parseNameValue, textOf } from '../interface/parsed.ts';
 const waitFlags = {
   branch: optional(
     'NAME',
-    'the branch that the locks are for: newer versions on other branches are reported',
+    'the branch that the locks are for; newer versions of the files on other branches are reported',
     parseBranchName,
-    'default that of the checkout',
+    'default the branch of the checkout',
   ),
   wait: withDefault('DURATION', 'how long to wait for paths that others hold', parseWait, '0s'),
   priority: withDefault('PRIORITY', 'the place in line while waiting: low, normal or high', parseUrgency, 'normal'),

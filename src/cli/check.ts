@@ -10,11 +10,11 @@ import type { RemoteService } from './connect.ts';
 
 type CheckedPath = Awaited<ReturnType<typeof checkLocks>>[number];
 
-/** A workspace may have so many locks that their list takes longer than this number of requests. */
+/** Up to this number, paths are looked up one by one, because the list of all locks may take longer. */
 const maxSingle = 100;
 
 export async function checkLocks({ client, workspace, within }: RemoteService, paths: readonly LockPath[]) {
-  /** Undefined on a service that knows only the interface. */
+  /** Undefined if the service knows only the interface. */
   const ownerOfToken = client.getOwner(within()).catch((error: unknown) => {
     if (error instanceof ServiceError && knowsNoRoute(error) && !client.isOurs()) return undefined;
     throw error;
@@ -23,7 +23,7 @@ export async function checkLocks({ client, workspace, within }: RemoteService, p
     ownerOfToken,
     listOnPaths(client, workspace, paths, within(), maxSingle),
   ]);
-  // A path may be locked, although the list lacks it.
+  // The path may be locked, although the list does not show it.
   if (incomplete !== undefined) throw new CommandError(incomplete);
   const byPath = new Map<string, KnownLock>(items.map((lock) => [lock.path, lock]));
   return [...new Set(paths)].map((path) => {
@@ -33,7 +33,7 @@ export async function checkLocks({ client, workspace, within }: RemoteService, p
   });
 }
 
-/** The locks on the paths. It is a failure if the user does not hold all of them. */
+/** The locks on the paths. Fails unless the user holds all of them. */
 export async function checkPaths(remote: RemoteService, paths: readonly LockPath[]) {
   const checked = await checkLocks(remote, paths);
   const refused = checked.filter(({ status }) => status !== 'yours');

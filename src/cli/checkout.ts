@@ -9,7 +9,7 @@ import type { LockPath } from '../interface/lock-path.ts';
 export const headBranch = async (): Promise<string | undefined> =>
   /^refs\/heads\/(.+)/.exec((await outputOf('symbolic-ref', '--quiet', 'HEAD')) ?? '')?.[1];
 
-/** Paths that are not meant as written. Any other path may be that of a new file. */
+/** Problems of paths that are probably mistakes. Any other path may belong to a new file. */
 export async function pathProblems(paths: readonly LockPath[]): Promise<readonly string[]> {
   const [root = '', folder = ''] =
     (await outputOf('rev-parse', '--show-toplevel', '--show-prefix'))?.split(/\r?\n/) ?? [];
@@ -32,7 +32,7 @@ export async function pathProblems(paths: readonly LockPath[]): Promise<readonly
     return meant === undefined ? [] : [`${path} is not in this checkout. Did you mean ${meant}?`];
   }
 
-  /** Looks in the index, because a checkout may be sparse, and in the folder. Case counts, even if the file system ignores it. */
+  /** Looks in the index (checkouts may be sparse) and in the folder. Case-sensitive, even if the file system is not. */
   function kindOf(path: string): 'file' | 'folder' | undefined {
     const kind = tracked.get(path);
     if (kind !== undefined || closestPath(path, namesIn) !== path) return kind;
@@ -46,7 +46,7 @@ export async function pathProblems(paths: readonly LockPath[]): Promise<readonly
   }
 }
 
-/** More paths may be too long for the arguments of a process, and each is compared with all files. */
+/** More paths could exceed the limit for arguments of a process, and each is compared with all files. */
 const maxNamed = 20;
 
 /** The paths that are files or folders in the index, with their kinds. */

@@ -22,8 +22,8 @@ export interface RemoteService {
 }
 
 /**
- * The variables of the action, so that people and jobs have the same setup. The token is not a flag because other users
- * can read the arguments of a process.
+ * The same variables as for the action, so that people and jobs share a setup. The token is not a flag, because other
+ * users can read the arguments of a process.
  */
 export const variables = [
   ['WORKSPACE_BASE_URL', 'the service, such as https://assets.example.com/v1'],
@@ -33,7 +33,7 @@ export const variables = [
 
 export const allowHttp = toggle('send the token to other machines over plain http, unencrypted');
 
-/** Short, because a person is waiting at a terminal or for a commit. */
+/** Short, because a person is waiting in a terminal or for a commit. */
 const requestMs = 60_000;
 const attemptMs = 15_000;
 

@@ -7,7 +7,7 @@ import { startErrorText } from '../interface/system-errors.ts';
 
 type IssueToken = ExchangeOptions['issueIdentityToken'];
 
-/** The identity of a CI job, which the service exchanges for a token. Undefined outside a job that has one. */
+/** The identity of a CI job, which the service exchanges for a token. Undefined if there is none. */
 export function identityOf(environment: NodeJS.ProcessEnv, baseUrl: string) {
   const audience = new URL(baseUrl).origin;
   const open = issuerOf(environment, audience);
@@ -38,14 +38,14 @@ function issuerOf(
   return request && ((exchange) => openIssuer({ ...request, audience }, exchange, () => undefined));
 }
 
-/** GitLab issues the identity tokens of a job when it starts, and the service exchanges each once. An outage uses none up. */
+/** GitLab issues all identity tokens when a job starts, and the service exchanges each once. Outages use none. */
 function oneByOne(tokens: readonly string[]): IssueToken {
   const unused = tokens.values();
   return async (_, unanswered) => {
     const identity = unanswered ?? unused.next().value;
     if (identity === undefined)
       throw noIdentity(
-        `The job has used all its identity tokens (${tokens.length}): each gives a token for 15 minutes. Give the job more, as WORKSPACE_ID_TOKEN_2 and so on.`,
+        `The job has used all its identity tokens (${tokens.length}): each one is good for 15 minutes. Give the job more, as WORKSPACE_ID_TOKEN_2 and so on.`,
       );
     return identity;
   };

@@ -10,8 +10,8 @@ import { runFlags, takeFlags } from './acquire-flags.ts';
 import { allowHttp, defineRemoteCommand, variables } from './connect.ts';
 
 /**
- * The `lock` commands. Most of their work is loaded when they run: people and jobs wait for them, and loading takes
- * longer than the work.
+ * The `lock` commands. Most of their code is loaded when they run, because people and jobs wait for them, and loading
+ * takes longer than the work itself.
  */
 
 const pathsHelp = 'Paths are relative to the root of the repository.';
@@ -23,7 +23,7 @@ const lockTake = defineRemoteCommand({
   summary: 'lock all of these paths, or none',
   details: [
     pathsHelp,
-    'Files with newer versions on another branch are reported or refused, depending on the workspace settings.',
+    'Locks on files that have a newer version on another branch are reported or refused, depending on the workspace settings.',
   ],
   arguments: { paths: rest('PATH', 'a path to lock', canonicalLockPath, 'required') },
   flags: takeFlags,
@@ -42,7 +42,7 @@ const lockTake = defineRemoteCommand({
 
 const lockExtend = defineRemoteCommand({
   name: 'lock extend',
-  summary: 'keep a lock that you hold for longer',
+  summary: 'extend a lock that you hold',
   details: [pathsHelp],
   arguments: { path: required('PATH', 'a path that you have locked', heldPath) },
   flags: { ttl: required('DURATION', 'how long the lock lasts from now on', parseTtl) },
@@ -58,8 +58,8 @@ const lockAsk = defineRemoteCommand({
   name: 'lock ask',
   summary: 'ask for a lock that someone else holds',
   details: [
-    `When the path is free, it is kept for you for ${pathKeptMinutes} minutes: lock it then. The event lock.requested notifies the holder.`,
-    `Asking again changes the note, and keeps your place. ${pathsHelp}`,
+    `When the path becomes free, it is kept for you for ${pathKeptMinutes} minutes. Lock it then. The event lock.requested notifies the holder.`,
+    `Asking again changes the note and keeps your place. ${pathsHelp}`,
   ],
   arguments: { path: required('PATH', 'the locked path', canonicalLockPath) },
   flags: {
@@ -76,7 +76,7 @@ const lockAsk = defineRemoteCommand({
     }
     const { position, raw } = await client.askForLock({ workspace, path, note: note ?? undefined }, within());
     const number = position === undefined ? '' : ` number ${position}`;
-    const kept = `When it is free, it is kept for you for ${pathKeptMinutes} min.`;
+    const kept = `When it becomes free, it is kept for you for ${pathKeptMinutes} min.`;
     return { document: raw, lines: [`You are${number} in line for ${path}. ${kept}`] };
   },
 });
@@ -91,12 +91,7 @@ const lockList = defineRemoteCommand({
       textOf('the start of paths'),
       'default all',
     ),
-    owner: optional(
-      'OWNER',
-      'only the locks of this owner; case-sensitive',
-      textOf('an owner of locks'),
-      'default all',
-    ),
+    owner: optional('OWNER', 'only locks of this owner; case-sensitive', textOf('an owner of locks'), 'default all'),
   },
   example: '--prefix Content/',
   async run({ flags: { prefix, owner } }, connect) {
@@ -128,10 +123,7 @@ const lockList = defineRemoteCommand({
 const lockRelease = defineRemoteCommand({
   name: 'lock release',
   summary: 'release your own locks, or with --force those of others',
-  details: [
-    pathsHelp,
-    'The holder of the lock relies on it. Before you use --force, make sure that its CI run has ended.',
-  ],
+  details: [pathsHelp, 'The holder relies on the lock. Before you use --force, make sure that its CI run has ended.'],
   arguments: { paths: rest('PATH', 'a locked path', heldPath, 'required') },
   flags: {
     force: deliberateToggle('release the lock even if someone else holds it; needs the scope locks:admin'),
@@ -157,7 +149,7 @@ const lockRelease = defineRemoteCommand({
 const lockCheck = defineRemoteCommand({
   name: 'lock check',
   summary: 'check that you hold the locks on paths',
-  details: [pathsHelp, 'It fails if one of them is free or held by someone else. This makes it usable in a git hook.'],
+  details: [pathsHelp, 'Fails if any of them is free or held by someone else, for use in a git hook.'],
   arguments: { paths: rest('PATH', 'a path to check', heldPath, 'required') },
   example: 'Content/Hero.uasset',
   async run({ arguments: { paths } }, connect) {
@@ -171,11 +163,11 @@ const lockRun = defineCommand({
   summary: 'run a command while holding locks',
   details: [
     pathsHelp,
-    'Without WORKSPACE_TOKEN, a CI job uses its identity token: WORKSPACE_ID_TOKEN, or the one that Buildkite or GitHub issues.',
-    'It locks all paths, or an item of a pool, renews the locks while the command runs, and releases them afterwards. It forwards signals.',
-    'Its exit status is that of the command; 75 if it could not get the locks, 76 if it lost one, 126 or 127 if the command cannot start.',
+    'Without WORKSPACE_TOKEN, a CI job uses its identity token: WORKSPACE_ID_TOKEN, or the one from Buildkite or GitHub.',
+    'Locks all paths, or an item of a pool, renews the locks while the command runs, and releases them afterwards. Forwards signals.',
+    'The exit status is that of the command; 75 if the locks could not be acquired, 76 if one was lost, 126 or 127 if the command cannot start.',
     'The command gets LOCK_FENCE, the highest fence, LOCKS_FILE, a JSON file of the locks, and LOCK_PIPE, a file descriptor that closes when they are no longer renewed.',
-    'With --pool, LOCKS_FILE has the properties of each item. For a single item, each is a variable as well: LOCK_HOST_NAME for host-name.',
+    'With --pool, LOCKS_FILE has the properties of each item. For a single item, each property is also a variable: LOCK_HOST_NAME for host-name.',
   ],
   variables,
   arguments: { paths: rest('PATH', 'a path to lock', canonicalLockPath, 'required without --pool') },

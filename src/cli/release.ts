@@ -11,8 +11,8 @@ interface ReleaseRequest {
 }
 
 /**
- * Releases the current locks, but no locks taken later. Releases locks of others only with `force`, and names their
- * holders. Returns a sentence for each path that was not released.
+ * Releases the current locks, but no later ones on the same paths. Releases locks of others only with `force`, and
+ * names their holders. Returns a sentence for each path that was not released.
  */
 export async function releaseRemoteLocks(
   { client, workspace, within, report }: RemoteService,
@@ -20,19 +20,19 @@ export async function releaseRemoteLocks(
 ) {
   const find = await lookUp(client, workspace, paths, within());
 
-  /** Returns the problem; undefined if the path is released. */
+  /** Returns the problem; undefined if the lock was released. */
   async function release(path: LockPath): Promise<string | undefined> {
     const found = find(path);
     if (found.kind === 'failed') throw found.error;
     if (found.kind === 'unknown') return `${path} was not released. ${found.reason}`;
     if (found.kind === 'absent') return `There is no lock on ${path}.`;
     const { lock } = found;
-    // Without either, the request would release whatever lock is current when it arrives.
+    // Without id and ETag, the request would release whatever lock is current when it arrives.
     if (lock.id === undefined && lock.etag === undefined)
       return `${path} was not released: the service does not identify its locks by id or ETag.`;
     const held = heldText(path, lock, client.serverNow());
     if (force) report(`${held}.`);
-    // Other services than ours may ignore the id, and release whatever lock is current when a repeated request arrives.
+    // A service without marks may ignore the id, and a repeated request may then release a later lock.
     const once = lock.etag === undefined && lock.fence === undefined;
     const result = await client.releaseLock({ workspace, path, proof: lock, force, reason, once }, within());
     switch (result.kind) {
@@ -41,7 +41,7 @@ export async function releaseRemoteLocks(
       case 'absent':
         return `There is no lock on ${path}.`;
       case 'other':
-        return `The lock on ${path} has ended already. A newer one was left alone: ${heldText(path, result.holder, client.serverNow())}.`;
+        return `The lock on ${path} has already ended. A newer one was left alone: ${heldText(path, result.holder, client.serverNow())}.`;
       case 'failed': {
         const { status, message } = result.error;
         return status === 403 && !force

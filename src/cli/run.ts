@@ -22,16 +22,16 @@ interface RunRequest extends RunFlags {
   readonly command: readonly string[];
 }
 
-/** `EX_TEMPFAIL` of sysexits.h: the command did not run, and may run later. */
+/** `EX_TEMPFAIL` of sysexits.h: the command did not run, but may succeed later. */
 const notLocked = 75;
 const lockLost = 76;
 
-/** Time limit of one attempt. Retries are limited by time only. */
+/** Time limit of one attempt. Retries are limited only by time. */
 const maxAttemptMs = 30_000;
 
 const releaseMs = 45_000;
 
-/** Runs the command while it holds the locks. Returns the exit code. */
+/** Runs the command while holding the locks. Returns the exit code. */
 export async function runUnderLocks(program: ConnectionContext, request: RunRequest): Promise<number> {
   const signals = forwardSignals();
   let hasRetried = false;
@@ -53,11 +53,11 @@ export async function runUnderLocks(program: ConnectionContext, request: RunRequ
   try {
     try {
       const acquired = await acquireGoal(context);
-      // The signal came while the last response was on its way.
+      // The signal arrived while the last response was in flight.
       if (signals.interrupted.aborted) throw didNotRun('Interrupted.');
       return await runWithLocks(context, acquired);
     } finally {
-      // Including locks that an earlier round of a wait failed to release.
+      // Includes locks that an earlier attempt failed to release.
       await session.releaseAll(releaseMs);
     }
   } catch (error) {
@@ -78,7 +78,7 @@ interface RunContext extends Pick<ConnectionContext, 'environment'> {
   readonly requestTimeoutMs: number;
 }
 
-/** A signal goes to the command. Without a running command, it interrupts the requests. */
+/** Forwards signals to the command. If the command is not running, a signal interrupts the requests. */
 function forwardSignals() {
   const interruption = new AbortController();
   let first: NodeJS.Signals | undefined;
@@ -170,7 +170,7 @@ function prepare<T>(step: () => T): T {
   }
 }
 
-/** For the command: the properties of a single item, the highest fence, and a file with the locks. */
+/** Variables for the command: the properties of a single item, the highest fence, and a file with the locks. */
 function variablesOf({ grants, items }: AcquiredGoal, folder: string): NodeJS.ProcessEnv {
   const file = join(folder, 'locks.json');
   const locks = grants.map(({ lock }) => lock);
@@ -180,7 +180,7 @@ function variablesOf({ grants, items }: AcquiredGoal, folder: string): NodeJS.Pr
   const fences = locks.flatMap(({ fence }) => fence ?? []);
   return {
     ...(grants.length === 1 && propertyVariables(items?.[0])),
-    // These take precedence over properties of the same names, as LOCK_PIPE does.
+    // These take precedence over properties with the same names, like LOCK_PIPE does.
     LOCKS_FILE: file,
     ...(fences.length > 0 && { LOCK_FENCE: String(Math.max(...fences)) }),
   };

@@ -15,7 +15,7 @@ export type CommandSession = ReturnType<typeof createCommandSession>;
 /** Enough for a last attempt, however soon the locks expire. */
 const minReleaseMs = 2_000;
 
-/** A session whose ledger is in memory, because a command has no later steps. */
+/** A session with its ledger in memory, because a command has no later steps. */
 export function createCommandSession(remote: RemoteService, ttl: Ttl, note?: string) {
   const { client, service, workspace, interrupted, report } = remote;
   const ledger = openMemoryLedger();
@@ -24,18 +24,18 @@ export function createCommandSession(remote: RemoteService, ttl: Ttl, note?: str
   const terms = { service, workspace, step, type: 'exclusive', ttl, note };
   const settling = { ...time, client, record: ledger.record, signal: interrupted };
 
-  /** Releases all locks that were not lost. Reports those that stay, and returns their number. */
+  /** Releases all locks that were not lost. Reports those that could not be released, and returns their number. */
   async function release(maxMs: number): Promise<number> {
     const acquired = ledger.held();
     const now = client.serverNow();
     const lastEnd = Math.max(...acquired.map(({ grant }) => Date.parse(grant.lock.expires_at)));
-    // A lock that has expired needs no release.
+    // An expired lock needs no release.
     const timeMs = Math.min(maxMs, Math.max(lastEnd - now, minReleaseMs));
     const limits = cleanupLimits(steadyClock, timeMs, interrupted);
     const left = await rollBack(settling, acquired, limits);
     for (const { grant, error } of left) {
       const end = clockTime(Date.parse(grant.lock.expires_at), now);
-      const reason = error?.message ?? 'The current lock may be that of another job.';
+      const reason = error?.message ?? 'The current lock may belong to another job.';
       report(`Could not release the lock on ${grant.path}: ${reason} It expires at ${end}.`);
     }
     return left.length;
@@ -45,7 +45,7 @@ export function createCommandSession(remote: RemoteService, ttl: Ttl, note?: str
     step,
     ledger,
     context: { ...settling, terms, log: { line: report } },
-    /** Also ends leases and reports requests that may have been granted without a response. Returns whether nothing is left. */
+    /** Also ends leases, and reports unanswered requests that may be granted. Returns whether nothing is left. */
     async releaseAll(maxMs: number): Promise<boolean> {
       let left = await release(maxMs);
       const { leases, held, unanswered } = ledger.read();
@@ -53,7 +53,7 @@ export function createCommandSession(remote: RemoteService, ttl: Ttl, note?: str
       const limits = cleanupLimits(steadyClock, maxMs, interrupted);
       for (const intent of leases.filter(({ lease }) => !granted.has(lease))) {
         const end = await endLease(settling, intent, limits);
-        // A service that knows only the interface has granted none.
+        // A service that knows only the interface has granted no lease.
         if (end.kind === 'ended' || (knowsNoRoute(end.error) && !client.isOurs())) continue;
         left += 1;
         report(`Locks may have been acquired (${intent.path}): ${end.error.message}`);
@@ -64,12 +64,12 @@ export function createCommandSession(remote: RemoteService, ttl: Ttl, note?: str
   };
 }
 
-/** How users write an option of the command. */
+/** An option of the command, as users write it. */
 export const asFlag = (option: string): string => `--${option}`;
 
 const pollMs = 500;
 
-/** The steady clock of a machine stands still while it is suspended. Time servers correct the other one by less. */
+/** A steady clock stands still while the machine is suspended. Time servers adjust the other by less than this. */
 const minSuspendedMs = 5_000;
 
 function openMemoryLedger() {
@@ -98,7 +98,7 @@ function openMemoryLedger() {
 
 interface KeepTimes {
   readonly requestTimeoutMs: number;
-  /** A lock that was not renewed counts as lost before it expires: the command gets this time to stop, if possible. */
+  /** A lock that could not be renewed counts as lost this long before it expires: the command needs time to stop. */
   readonly marginMs: number;
   /** When the first lock was granted, by the clock of this machine. */
   readonly grantedAt: number;
@@ -106,7 +106,7 @@ interface KeepTimes {
 }
 
 /**
- * Renews the locks in the ledger, and watches whether they last. Calls `onLost` once, with the reason and the time until
+ * Renews the locks in the ledger, and checks whether they last. Calls `onLost` once, with the reason and the time until
  * the first lock expires; a lock that is already lost has no such time. Returns a function that ends the renewal.
  */
 export function keepLocks(
@@ -138,7 +138,7 @@ export function keepLocks(
   let lost = false;
   const ttlMs = milliseconds(ttl);
   const checkEveryMs = Math.min(pollMs, ttlMs / 20);
-  // A response has the time of the service in whole seconds: the lock may end that much earlier than it says.
+  // Responses have the time in whole seconds, so the lock may expire up to this much earlier than they say.
   const slackMs = Math.min(responseClockMs, ttlMs / 8);
   // With a short ttl, the command has less time to stop, because a renewal needs time for its response.
   const reservedMs = Math.min(marginMs + slackMs + checkEveryMs, ttlMs / 4);
@@ -148,7 +148,7 @@ export function keepLocks(
 
   function checkLocks(): void {
     const drift = driftMs();
-    // The locks may have expired meanwhile: a renewal at once shows it.
+    // The locks may have expired in the meantime, which an immediate renewal shows.
     if (drift - lastDriftMs > minSuspendedMs) {
       resumed.abort();
       resumed = new AbortController();

@@ -12,7 +12,7 @@ import { asFlag, createCommandSession } from './session.ts';
 
 type TakeRequest = TakeFlags & { readonly paths: readonly LockPath[] };
 
-/** Locks all paths or none, and waits up to `wait` for paths that others hold. */
+/** Locks all paths or none. Waits up to `wait` for paths that others hold. */
 export async function takeLocks(
   connect: Connect,
   { paths: named, branch, ttl, note, wait, priority: urgency }: TakeRequest,
@@ -34,12 +34,12 @@ export async function takeLocks(
   }
 }
 
-/** People would wait for their own locks. */
+/** Otherwise, people would wait for their own locks. */
 async function refuseOwnLocks(remote: RemoteService, ttl: Ttl, paths: readonly LockPath[]): Promise<void> {
   for (const { path, lock, status } of await checkLocks(remote, paths)) {
     if (status !== 'yours') continue;
     throw new CommandError(
-      `You hold the lock on ${path} already, until ${timeCell(lock?.expires_at)}. To keep it for longer: workspace-service lock extend ${path} --ttl ${formatDuration(ttl)}. Nothing was locked.`,
+      `You already hold the lock on ${path}, until ${timeCell(lock?.expires_at)}. To keep it for longer: workspace-service lock extend ${path} --ttl ${formatDuration(ttl)}. Nothing was locked.`,
     );
   }
 }

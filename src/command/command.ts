@@ -2,19 +2,19 @@ import { type Flags, type FlagValues, toggle } from './flags.ts';
 import type { ProcessIo } from './io.ts';
 import { printJson, printLines } from './print.ts';
 
-/** An expected failure of a command. The message is written for the user and contains no secret. */
+/** An expected failure of a command. The message is for the user, and contains no secrets. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
   readonly exitCode: number;
 
-  /** 2 for wrong usage that is detected only when the command runs. */
+  /** 2 is for wrong usage that is detected only when the command runs. */
   constructor(message: string, exitCode = 1) {
     super(message);
     this.exitCode = exitCode;
   }
 }
 
-/** The failure of a command that a signal interrupted; `exitCode` is undefined if none did. */
+/** The failure of a command that a signal interrupted. `exitCode` is undefined if none did. */
 export const withExitCode = (failure: unknown, exitCode: number | undefined): unknown =>
   exitCode !== undefined && failure instanceof CommandError ? new CommandError(failure.message, exitCode) : failure;
 
@@ -43,21 +43,21 @@ interface CommandOutput {
   readonly exitCode?: number;
 }
 
-/** Parsing, help and hints follow from this. `Opened` is what the command works on. */
+/** Parsing, help and hints are derived from this. `Opened` is the resource that the command works on. */
 export interface Definition<F extends Flags, A extends Flags, Opened = undefined> {
-  /** All words of the command, such as `token create`. */
+  /** All words of the name, such as `token create`. */
   readonly name: string;
   readonly summary: string;
   readonly details?: readonly string[];
-  /** Variables that it reads in addition to those of its flags, with their descriptions. */
+  /** Variables that the command reads in addition to those of its flags, with descriptions. */
   readonly variables?: Variables;
-  /** Arguments and flags, without the words of the command. */
+  /** Arguments and flags, without the name of the command. */
   readonly example: string;
   /** In positional order. */
   readonly arguments?: A;
-  /** It runs the command after `--`. */
+  /** Whether it runs the command after `--`. */
   readonly runsCommand?: true;
-  /** Checks combinations of flags and arguments. Each is valid on its own. */
+  /** Checks combinations of flags and arguments. Each of them has already been checked on its own. */
   check?(flags: FlagValues<F>, values: FlagValues<A>): readonly string[];
   run(context: CommandContext<F, A>, opened: Opened): Promise<CommandOutput | undefined>;
 }
@@ -71,7 +71,7 @@ export interface Command extends Omit<Definition<Flags, Flags>, 'run'> {
   run(context: CommandContext<Flags, Flags>): Promise<number>;
 }
 
-/** Calls `work` between opening and closing what it works on, and returns its result. */
+/** Opens a resource, calls `work` with it, closes it, and returns the result. */
 type Around<F extends Flags, Opened> = (
   context: CommandContext<F, Flags>,
   work: (opened: Opened) => Promise<number>,
@@ -80,7 +80,7 @@ type Around<F extends Flags, Opened> = (
 /** For commands without flags or without arguments. */
 type None = Readonly<Record<never, never>>;
 
-/** Defines commands of a kind: they have some flags in common, and work on the same. */
+/** Defines commands of one kind. They share some flags, and work on the same resource. */
 export const commandKind =
   <Common extends Flags, Opened>(common: Common, variables: Variables, around: Around<Common, Opened>) =>
   <F extends Flags = None, A extends Flags = None>({

@@ -2,26 +2,26 @@ import { accepted, type Parse, type Parsed, refused } from '../interface/parsed.
 import { quoted } from './print.ts';
 
 interface Flag<T> {
-  /** Represents the value in the help. Empty for a switch. */
+  /** Stands for the value in the help. Empty for a switch. */
   readonly placeholder: string;
   readonly description: string;
-  /** Default in the help: `required`, or a value. */
+  /** Shown in the help: `required`, or the default. */
   readonly otherwise: string;
-  /** This argument also takes all arguments after it. */
+  /** This argument takes all further arguments, too. */
   readonly takesRest?: true;
-  /** No variable sets this flag: each use is meant. */
+  /** No variable can set this flag, so that each use is deliberate. */
   readonly typedOnly?: true;
-  /** Reads all its texts, in order. `source` is the flag or the variable that they come from: a reason starts with it. */
+  /** Reads all texts of the flag, in order. `source` is their flag or variable, and starts each reason. */
   read(texts: readonly string[], source: string): Parsed<T>;
 }
 
 export type Flags = Readonly<Record<string, Flag<unknown>>>;
 export type FlagValues<F extends Flags> = { readonly [N in keyof F]: F[N] extends Flag<infer T> ? T : never };
 
-/** The name as typed: `sync-timeout` for `syncTimeout`. */
+/** The name as users type it: `sync-timeout` for `syncTimeout`. */
 export const flagName = (key: string): string => key.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
-/** The variable that stands for a flag: `WORKSPACE_SERVICE_SYNC_TIMEOUT` for `syncTimeout`. */
+/** The variable for a flag: `WORKSPACE_SERVICE_SYNC_TIMEOUT` for `syncTimeout`. */
 export const variableOf = (key: string): string =>
   `WORKSPACE_SERVICE_${flagName(key).toUpperCase().replaceAll('-', '_')}`;
 
@@ -65,10 +65,10 @@ export const withDefault = <T>(placeholder: string, description: string, parse: 
 
 export const toggle = (description: string): Flag<boolean> => withDefault('', description, parseSwitch, 'false');
 
-/** A switch for what cannot be undone. */
+/** A switch for an action that cannot be undone. */
 export const deliberateToggle = (description: string): Flag<boolean> => ({ ...toggle(description), typedOnly: true });
 
-/** Repeatable flag. Commas do not split a value. */
+/** Repeatable flag. Commas do not separate values. */
 export const repeated = <T>(
   placeholder: string,
   description: string,
@@ -107,11 +107,11 @@ const readOne =
   <T, D>(parse: Parse<T>, absent: (source: string) => Parsed<D>, options?: FlagOptions): Flag<T | D>['read'] =>
   ([text, ...more], source) => {
     if (text === undefined) return absent(source);
-    if (more.length > 0) return refused(`${source} is set more than once, and takes one value.`);
+    if (more.length > 0) return refused(`${source} is set more than once, but takes only one value.`);
     return readText(text, source, parse, options);
   };
 
-/** `source` is the flag or the variable that has the text. */
+/** `source` is the flag or variable that the text comes from. */
 export function readText<T>(text: string, source: string, parse: Parse<T>, { secret = false }: FlagOptions = {}) {
   const parsed = parse(text);
   if (parsed.ok) return parsed;

@@ -35,11 +35,11 @@ export function commandHelp(command: Command): readonly string[] {
 }
 
 const flagsHelp = [
-  'A variable can stand for a flag, such as WORKSPACE_SERVICE_DATA for --data.',
-  'The command line takes precedence. Flags for what cannot be undone have no variable.',
+  'Flags can also be set by variables, such as WORKSPACE_SERVICE_DATA for --data.',
+  'The command line takes precedence. Flags for actions that cannot be undone have no variable.',
 ];
 
-/** The help of the program, or of the commands of a group such as `token`. */
+/** The help of the program, or of a group of commands such as `token`. */
 export function overview(group: string, commands: readonly Command[]): readonly string[] {
   const [first] = commands;
   return [
@@ -51,13 +51,13 @@ export function overview(group: string, commands: readonly Command[]): readonly 
     ),
     ...section('Flags', [
       ...(group === '' ? ([['--version', 'show the version']] as const) : []),
-      ['-h, --help', 'show this help, or that of a command'],
+      ['-h, --help', 'show this help, or the help of a command'],
     ]),
     ...(first === undefined ? [] : exampleOf(first)),
   ];
 }
 
-/** One line, so that it can be copied. */
+/** On one line, so that it can be copied. */
 const exampleOf = ({ name, example }: Command): readonly string[] => [
   '',
   'Example:',
@@ -73,7 +73,7 @@ function section(title: string, rows: readonly (readonly [term: string, text: st
   return rows.length === 0 ? [] : ['', `${title}:`, ...lines];
 }
 
-/** Lines of whole words. All of them are indented as the text is. */
+/** Wraps a text at spaces. All lines keep its indentation. */
 function wrap(text: string, width = maxColumns): readonly string[] {
   const indent = /^ */.exec(text)?.[0] ?? '';
   const line = new RegExp(`\\S.{0,${width - indent.length - 1}}(?=\\s|$)|\\S+`, 'g');

@@ -9,7 +9,7 @@ export interface Output {
   write(text: string): void;
 }
 
-/** Side effects of a command other than files, sockets and databases. */
+/** Side effects of a command except files, sockets and databases. */
 export interface ProcessIo {
   readonly stdout: Output;
   readonly stderr: Output;
@@ -21,9 +21,9 @@ export function processIo(): ProcessIo {
   const { stdout } = process;
   const stderr = logOutput(process.stderr, 2);
   stdout.on('error', (error: NodeJS.ErrnoException) => {
-    // A closed pipe, as with `head`, is not an error.
+    // A closed pipe, for example to `head`, is not an error.
     if (error.code === 'EPIPE') return;
-    // The command continues: it must still release its locks, or take all of them.
+    // The command continues, because it must still release its locks, or take all of them.
     const reason = systemErrorText(errorCode(error)) ?? error.message;
     stderr.write(`The output could not be written: ${reason}.\n`);
     process.once('exit', () => {
@@ -39,8 +39,8 @@ export function processIo(): ProcessIo {
 }
 
 /**
- * An output for the log whose errors do not end the service, such as a closed pipe or a full disk. When there is space
- * again, Node's own stream would continue in the middle of a line.
+ * An output for the log. Its errors, such as a closed pipe or a full disk, do not end the service. After a full disk,
+ * Node's own stream would continue in the middle of a line.
  */
 function logOutput(stream: NodeJS.WriteStream, fd: number): Output {
   if (isFile(fd)) return lastingFile(fd);
@@ -82,14 +82,14 @@ export function onSignals<Name extends NodeJS.Signals>(names: readonly Name[], l
 export const exitCodeOf = (signal: NodeJS.Signals): number => 128 + constants.signals[signal];
 
 /**
- * Ctrl-C in a terminal reaches every process in it, and npm also forwards the signal to the command that it runs. A
+ * Ctrl-C in a terminal reaches all of its processes, and npm also forwards the signal to the command that it runs. A
  * signal this soon after the first one is a duplicate.
  */
 const duplicateMs = 1_000;
 
 /**
- * The first signal stops the command gracefully; a later one ends the process at once. `forget` restores the default
- * handling of signals.
+ * The first signal stops the command gracefully, and a later one ends the process at once. `forget` restores the
+ * default handling of signals.
  */
 export function awaitStop(io: ProcessIo) {
   const { promise: received, resolve } = Promise.withResolvers<StopSignal>();

@@ -19,7 +19,7 @@ export function printJson(output: Output, document: unknown): void {
 
 const unsafeInJson = /[\u007f-\u009f\p{Cf}\p{Zl}\p{Zp}]/gu;
 
-/** Escapes further control characters without changing the value: `JSON.stringify` escapes only those below U+0020. */
+/** Also escapes control characters from U+007F on, without changing the value. `JSON.stringify` does not. */
 export const safeJson = (json: string): string =>
   json.replaceAll(unsafeInJson, (character) =>
     // Escapes each half of a surrogate pair separately.
@@ -33,7 +33,7 @@ const maskSecrets = (text: string): string =>
     .replaceAll(/\b(wsa_|whsec_)[\w+/=-]+/g, '$1***')
     .replaceAll(/\bpostgres(ql)?:\S*/gi, 'postgres:***');
 
-/** A row for each item, with a column for each of these members. Without items, the text is `ifEmpty`. */
+/** One row per item, with a column for each of these members. Without items, the text is `ifEmpty`. */
 export function textTable<Item extends object>(
   items: readonly Item[],
   columns: readonly (keyof Item & string)[],
@@ -58,7 +58,7 @@ function cellText(value: unknown): string {
 
 const isTimestamp = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
 
-/** Values that look like another NAME=VALUE pair are written as JSON. */
+/** A value that looks like another NAME=VALUE pair is written as JSON. */
 const unambiguous = (value: unknown): string =>
   typeof value === 'string' && /^[^\s"'=,[\]{}]+$/.test(value) ? value : JSON.stringify(value);
 

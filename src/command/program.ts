@@ -66,15 +66,15 @@ function refuse({ io }: ProgramContext, problems: readonly string[], command: st
   return 2;
 }
 
-/** Split but not read yet. */
+/** Split, but not parsed yet. */
 interface Words {
-  /** By the names in the code. */
+  /** By their names in the code. */
   readonly flags: ReadonlyMap<string, readonly string[]>;
   readonly arguments: readonly string[];
   readonly childCommand: readonly string[];
 }
 
-/** Splits the words. Only the first mistake is reported: what follows it may be meant differently. */
+/** Splits the words. Reports only the first mistake, because it may change the meaning of the rest. */
 function splitWords(command: Command, args: readonly string[]): Parsed<Words> | 'help' {
   const named = new Map(Object.entries(command.flags).map(([key, flag]) => [flagName(key), { key, flag }]));
   const types = [...named].map(([name, { flag }]) => [name, { type: flag.placeholder === '' ? 'boolean' : 'string' }]);
@@ -82,7 +82,7 @@ function splitWords(command: Command, args: readonly string[]): Parsed<Words> | 
   const { tokens } = parseArgs({ args: [...args], options, strict: false, allowPositionals: true, tokens: true });
   const end = tokens.find(({ kind }) => kind === 'option-terminator')?.index ?? args.length;
   const own = command.runsCommand ? tokens.filter(({ index }) => index < end) : tokens;
-  // It takes a word such as -path for several flags of one letter. Its value may be a secret.
+  // The parser reads a word such as -path as several one-letter flags. Its value may be a secret.
   const typed = ({ index, rawName }: { readonly index: number; readonly rawName: string }): string =>
     rawName.startsWith('--') ? rawName : (args[index] ?? rawName).replace(/=.*/s, '');
   if (own.some((token) => token.kind === 'option' && ['-h', '--help'].includes(typed(token)))) return 'help';
@@ -94,7 +94,7 @@ function splitWords(command: Command, args: readonly string[]): Parsed<Words> | 
     const { key, flag } = named.get(token.name) ?? {};
     if (key === undefined || flag === undefined) return refused(unknownFlag(typed(token), named.keys()));
     const { value = flag.placeholder === '' ? 'true' : undefined, inlineValue } = token;
-    // The next flag is not the value.
+    // A following flag is not the value.
     if (value === undefined || (inlineValue === false && /^-./.test(value)))
       return refused(
         `--${token.name} needs a value: ${flag.description}. Write it as --${token.name}=${flag.placeholder}.`,
@@ -139,7 +139,7 @@ function readValues(command: Command, words: Words, environment: NodeJS.ProcessE
   return problems.length > 0 ? ({ ok: false, problems } as const) : ({ ok: true, values } as const);
 }
 
-/** Such as `WORKSPACE PATH`. */
+/** For example `WORKSPACE PATH`. */
 const placeholders = (positionals: Flags): string =>
   Object.values(positionals)
     .map(({ placeholder }) => placeholder)

@@ -109,7 +109,7 @@ describe('lock, over HTTP', () => {
     await lockHere('ada', 'take', 'Maps/a', 'b');
     await lockHere('bob', 'ask', 'Maps/a');
     expect(await lock('bob', 'ask', 'Maps/a', '--note', 'Lights')).toMatchObject({
-      stdout: 'You are number 1 in line for Maps/a. When it is free, it is kept for you for 10 min.\n',
+      stdout: 'You are number 1 in line for Maps/a. When it becomes free, it is kept for you for 10 min.\n',
       code: 0,
     });
     const asked = JSON.parse((await lockHere('admin', 'ask', 'b', '--json')).stdout);
@@ -144,7 +144,7 @@ describe('lock, over HTTP', () => {
       code: 1,
       stdout: '',
       stderr: expect.stringMatching(
-        /You hold the lock on a already, until .*: workspace-service lock extend a --ttl 3h\. Nothing was locked\./,
+        /You already hold the lock on a, until .*: workspace-service lock extend a --ttl 3h\. Nothing was locked\./,
       ),
     });
     expect(await held()).toEqual(['a ada', 'c bob']);

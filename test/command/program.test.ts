@@ -126,7 +126,7 @@ describe('a command line', () => {
 
   test('rejects a second value for a flag that takes one', async () => {
     expect(await read([...enough, '--port=1', '--port=2'])).toEqual([
-      '--port is set more than once, and takes one value.',
+      '--port is set more than once, but takes only one value.',
     ]);
   });
 
