@@ -5,7 +5,6 @@ import { textTable } from '../command/print.ts';
 import { parseTtl } from '../interface/duration.ts';
 import { formatRelativeTime, timeCell } from '../interface/format.ts';
 import { canonicalLockPath, parseHeldPath, parseNote, pathKeptMinutes } from '../interface/lock-path.ts';
-import { textOf } from '../interface/parsed.ts';
 import { runFlags, takeFlags } from './acquire-flags.ts';
 import { allowHttp, defineRemoteCommand, variables } from './connect.ts';
 
@@ -84,20 +83,10 @@ const lockAsk = defineRemoteCommand({
 const lockList = defineRemoteCommand({
   name: 'lock list',
   summary: 'list the current locks of a workspace',
-  flags: {
-    prefix: optional(
-      'TEXT',
-      'only paths that start with this, such as Content/',
-      textOf('the start of paths'),
-      'default all',
-    ),
-    owner: optional('OWNER', 'only locks of this owner; case-sensitive', textOf('an owner of locks'), 'default all'),
-  },
-  example: '--prefix Content/',
-  async run({ flags: { prefix, owner } }, connect) {
+  example: '--json',
+  async run(_context, connect) {
     const { client, workspace, within, report } = await connect();
-    const filter = { prefix: prefix?.normalize('NFC'), owner };
-    const { items, incomplete } = await client.listLocks({ workspace, filter }, within());
+    const { items, incomplete } = await client.listLocks({ workspace }, within());
     if (incomplete !== undefined) report(incomplete);
     return {
       document: { locks: items.map(({ raw }) => raw) },

@@ -144,9 +144,14 @@ async function runWithLocks(
   let folder: string | undefined;
   let code: number;
   try {
-    const created = prepare(() => mkdtempSync(join(tmpdir(), 'workspace-locks-')));
-    folder = created;
-    const variables = prepare(() => variablesOf(acquired, created));
+    let variables: NodeJS.ProcessEnv;
+    // Synchronous, like the start of the command: a signal in between would be lost.
+    try {
+      folder = mkdtempSync(join(tmpdir(), 'workspace-locks-'));
+      variables = variablesOf(acquired, folder);
+    } catch (error) {
+      throw didNotRun(`${errorMessage(error)}.`);
+    }
     child = startChild(request.command, { ...environment, ...variables }, report);
     signals.forwardTo(child);
     code = await child.ended;
@@ -159,15 +164,6 @@ async function runWithLocks(
     if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
   }
   return stopped === undefined ? code : lockLost;
-}
-
-/** Synchronous, like the start of the command: a signal in between would be lost. */
-function prepare<T>(step: () => T): T {
-  try {
-    return step();
-  } catch (error) {
-    throw didNotRun(`${errorMessage(error)}.`);
-  }
 }
 
 /** Variables for the command: the properties of a single item, the highest fence, and a file with the locks. */

@@ -30,15 +30,9 @@ const readBranch = readNamed('name', 'branch');
 
 interface LockListRequest {
   readonly workspace: WorkspaceId;
-  /** Only the lock on this path, locks with this path prefix, or locks of this owner. */
-  readonly filter?: LockFilter | undefined;
-  readonly once?: boolean | undefined;
-}
-
-export interface LockFilter {
+  /** Only the lock on this path. */
   readonly path?: LockPath | undefined;
-  readonly prefix?: string | undefined;
-  readonly owner?: string | undefined;
+  readonly once?: boolean | undefined;
 }
 
 const pageSize = 1_000;
@@ -51,20 +45,13 @@ export const createLists = (context: ClientContext) => ({
   listBranches: ({ workspace }: { readonly workspace: WorkspaceId }, within: CallLimits): Promise<List<NamedEntry>> =>
     readPages(context, { target: context.endpoints.branches(workspace), name: 'branches' }, readBranch, within),
 
-  async listLocks({ workspace, filter = {}, once }: LockListRequest, within: CallLimits): Promise<List<KnownLock>> {
-    const { path, prefix, owner } = filter;
+  async listLocks({ workspace, path, once }: LockListRequest, within: CallLimits): Promise<List<KnownLock>> {
     const plainTarget = context.endpoints.locks(workspace);
-    const given = Object.entries(filter).filter(([, value]) => value !== undefined);
-    const query = new URLSearchParams([...given, ['limit', String(pageSize)]]);
+    const query = new URLSearchParams({ ...(path !== undefined && { path }), limit: String(pageSize) });
     const listing = { target: `${plainTarget}?${query}`, plainTarget, name: 'locks', once };
     const { items, incomplete } = await readPages(context, listing, readListedLock, within);
-    const begin = prefix?.normalize('NFC') ?? '';
-    // A service that does not support these parameters lists all locks.
-    const isWanted = (lock: KnownLock): boolean =>
-      (path === undefined || lock.path === path) &&
-      lock.path.startsWith(begin) &&
-      (owner === undefined || lock.owner === owner);
-    return { items: items.filter(isWanted), incomplete };
+    // A service that does not support the parameter lists all locks.
+    return { items: items.filter((lock) => path === undefined || lock.path === path), incomplete };
   },
 
   async getOwner(within: CallLimits): Promise<string> {
@@ -90,9 +77,10 @@ export async function listOnPaths(
   const found = new Map<string, KnownLock>();
   let incomplete: string | undefined;
   const distinct = new Set<string>(paths);
-  const filters = distinct.size > maxSingle ? [{}] : [...new Set(paths)].map((path) => ({ path }));
-  await inParallel(filters, async (filter: LockFilter) => {
-    const { items, incomplete: reason } = await client.listLocks({ workspace, filter }, within);
+  const requests =
+    distinct.size > maxSingle ? [{ workspace }] : [...new Set(paths)].map((path) => ({ workspace, path }));
+  await inParallel(requests, async (request) => {
+    const { items, incomplete: reason } = await client.listLocks(request, within);
     incomplete ??= reason;
     for (const lock of items) if (distinct.has(lock.path)) found.set(lock.path, lock);
   });
@@ -154,7 +142,7 @@ export async function lookUpOnce(
   { workspace, path }: { readonly workspace: WorkspaceId; readonly path: LockPath },
   within: CallLimits,
 ): Promise<LookupResult> {
-  return (await lookupIn(createLists(context).listLocks({ workspace, filter: { path }, once: true }, within)))(path);
+  return (await lookupIn(createLists(context).listLocks({ workspace, path, once: true }, within)))(path);
 }
 
 /** Finds paths in a list. A ServiceError becomes the result for each path. */

@@ -1,4 +1,5 @@
-import { fstatSync, writeSync } from 'node:fs';
+import { writeSync } from 'node:fs';
+import { Socket } from 'node:net';
 import { constants } from 'node:os';
 import { errorCode, systemErrorText } from '../interface/system-errors.ts';
 
@@ -19,7 +20,9 @@ export interface ProcessIo {
 
 export function processIo(): ProcessIo {
   const { stdout } = process;
-  const stderr = logOutput(process.stderr, 2);
+  // The errors of the log, such as a closed pipe or a full disk, do not end the service.
+  process.stderr.on('error', () => undefined);
+  const stderr = process.stderr instanceof Socket ? process.stderr : lastingFile(2);
   stdout.on('error', (error: NodeJS.ErrnoException) => {
     // A closed pipe, for example to `head`, is not an error.
     if (error.code === 'EPIPE') return;
@@ -39,16 +42,9 @@ export function processIo(): ProcessIo {
 }
 
 /**
- * An output for the log. Its errors, such as a closed pipe or a full disk, do not end the service. After a full disk,
- * Node's own stream would continue in the middle of a line.
+ * Appends lines to a file. A full disk loses text, but the next text starts on a new line: Node's own stream would
+ * continue in the middle of one.
  */
-function logOutput(stream: NodeJS.WriteStream, fd: number): Output {
-  if (isFile(fd)) return lastingFile(fd);
-  stream.on('error', () => undefined);
-  return stream;
-}
-
-/** Appends lines to a file. A full disk loses text, but the next text starts on a new line. */
 export function lastingFile(fd: number, write: (fd: number, bytes: Buffer) => number = writeSync): Output {
   let isCut = false;
   return {
@@ -61,14 +57,6 @@ export function lastingFile(fd: number, write: (fd: number, bytes: Buffer) => nu
       }
     },
   };
-}
-
-function isFile(fd: number): boolean {
-  try {
-    return fstatSync(fd).isFile();
-  } catch {
-    return false;
-  }
 }
 
 /** Calls the listener for each of the signals. Returns a function that restores the default handling. */

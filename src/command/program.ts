@@ -24,7 +24,7 @@ export async function runProgram(args: readonly string[], context: ProgramContex
 async function runCommand(command: Command, all: readonly string[], context: ProgramContext): Promise<number> {
   const { io, environment } = context;
   const args = all.slice(command.name.split(' ').length);
-  const words = args.length === 1 && args[0] === 'help' ? 'help' : splitWords(command, args);
+  const words = splitWords(command, args);
   if (words === 'help') {
     printLines(io.stdout, commandHelp(command));
     return 0;
@@ -35,7 +35,7 @@ async function runCommand(command: Command, all: readonly string[], context: Pro
   return command.run({ ...context, ...read.values });
 }
 
-const helpWords = ['help', '--help', '-h'];
+const helpFlags = ['--help', '-h'];
 
 /** Without arguments, or with those of another program. */
 function withoutCommand([first = '', ...rest]: readonly string[], context: ProgramContext): number {
@@ -43,7 +43,7 @@ function withoutCommand([first = '', ...rest]: readonly string[], context: Progr
   const inGroup = commands.filter(({ name }) => name.startsWith(`${first} `));
   const group = inGroup.length > 0 ? first : '';
   const [typed = ''] = inGroup.length > 0 ? rest : [first];
-  if (typed === '' || helpWords.includes(typed)) {
+  if (typed === '' || helpFlags.includes(typed)) {
     printLines(typed === '' ? io.stderr : io.stdout, overview(group, inGroup.length > 0 ? inGroup : commands));
     return typed === '' ? 2 : 0;
   }
@@ -85,7 +85,7 @@ function splitWords(command: Command, args: readonly string[]): Parsed<Words> | 
   // The parser reads a word such as -path as several one-letter flags. Its value may be a secret.
   const typed = ({ index, rawName }: { readonly index: number; readonly rawName: string }): string =>
     rawName.startsWith('--') ? rawName : (args[index] ?? rawName).replace(/=.*/s, '');
-  if (own.some((token) => token.kind === 'option' && ['-h', '--help'].includes(typed(token)))) return 'help';
+  if (own.some((token) => token.kind === 'option' && helpFlags.includes(typed(token)))) return 'help';
   const texts = new Map<string, string[]>();
   const positionals: string[] = [];
   for (const token of own) {

@@ -243,10 +243,10 @@ describe('lock, over HTTP', () => {
       { path: 'b', owner: 'ada' },
     ]);
     await lockHere('bob', 'take', 'Maps/c');
-    expect(JSON.parse((await lockHere('ada', 'list', '--prefix', 'Maps/', '--json')).stdout).locks).toMatchObject([
+    expect(JSON.parse((await lockHere('bob', 'list', '--json')).stdout).locks).toMatchObject([
       { path: 'Maps/c', owner: 'bob' },
+      ...taken.locks,
     ]);
-    expect(JSON.parse((await lockHere('bob', 'list', '--owner', 'ada', '--json')).stdout)).toEqual(taken);
     const checked = await lockHere('ada', 'check', 'a', 'Maps/c', 'd', '--json');
     expect(checked.code).toBe(1);
     expect(JSON.parse(checked.stdout).paths).toMatchObject([

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Json } from '../../src/client/json.ts';
+import type { LockPath } from '../../src/interface/lock-path.ts';
 import type { Answer } from '../support/other-servers/other-server.ts';
 import { inTurn, json, nothing, page, raw } from '../support/other-servers/responses.ts';
 import { startOtherServer } from '../support/other-servers/start-other-server.ts';
@@ -164,28 +165,22 @@ describe('the pages of a list', () => {
   });
 });
 
-describe('a filter of locks', () => {
-  const filtered = async (answer: Answer, filter: Parameters<Client['listLocks']>[0]['filter']) => {
+describe('a list of the lock on a path', () => {
+  const filtered = async (answer: Answer, path: LockPath) => {
     const { server, client } = await clientOf(answer, unmarked);
-    const { items } = await client.listLocks({ workspace: game, filter }, client.within());
+    const { items } = await client.listLocks({ workspace: game, path }, client.within());
     return { paths: items.map(({ path }) => path), query: server.requests[0]?.url.split('?')[1] };
   };
   const some = json(200, ['Content/Hero.uasset', 'Content/Tree.uasset', 'Maps/A.umap']);
 
-  test('is sent, and also applied to the response of a service that ignores it', async () => {
-    expect(await filtered(some, { path: hero })).toEqual({
-      paths: ['Content/Hero.uasset'],
-      query: 'path=Content%2FHero.uasset&limit=1000',
-    });
-    expect(await filtered(some, { prefix: 'Content/' })).toEqual({
-      paths: ['Content/Hero.uasset', 'Content/Tree.uasset'],
-      query: 'prefix=Content%2F&limit=1000',
-    });
+  test('names the path, which is also looked for in the response of a service that ignores it', async () => {
+    const query = 'path=Content%2FHero.uasset&limit=1000';
+    expect(await filtered(some, hero)).toEqual({ paths: ['Content/Hero.uasset'], query });
   });
 
   test('finds a path that the service spells with decomposed characters', async () => {
     const path = lockPath('Inhalt/B\u00fchne.uasset');
-    expect((await filtered(json(200, ['Inhalt/Bu\u0308hne.uasset']), { path })).paths).toEqual([path]);
+    expect((await filtered(json(200, ['Inhalt/Bu\u0308hne.uasset']), path)).paths).toEqual([path]);
   });
 
   test.each([
@@ -193,10 +188,10 @@ describe('a filter of locks', () => {
     ['422 in JSON', json(422, { detail: 'no' })],
     ['400 as text', raw(400, 'Bad Request')],
     ['422 as a page', page(422)],
-  ])('is omitted for a service that rejects unknown parameters with %s', async (_, refusal) => {
+  ])('does not name the path to a service that rejects unknown parameters with %s', async (_, refusal) => {
     const refusing: Answer = (response, request) =>
       (request.url.includes('?') ? refusal : json(200, ['a', 'b']))(response, request);
-    expect((await filtered(refusing, { path: lockPath('b') })).paths).toEqual(['b']);
+    expect((await filtered(refusing, lockPath('b'))).paths).toEqual(['b']);
   });
 });
 

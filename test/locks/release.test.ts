@@ -263,9 +263,9 @@ test.each<[string, Partial<GrantedLock>]>([
   let running = 0;
   let most = 0;
   const client: Pick<Client, 'listLocks' | 'releaseLock'> = {
-    async listLocks({ filter }) {
+    async listLocks({ path }) {
       lists.push(now);
-      if (filter?.path === undefined) listsOfAll += 1;
+      if (path === undefined) listsOfAll += 1;
       await new Promise(setImmediate);
       const lock = { owner: 'grace', acquired_at: iso(1), expires_at: end, ...proof };
       return {
@@ -299,10 +299,10 @@ test('one path whose list is refused keeps no other lock from being released', a
     20,
     {},
     {
-      async listLocks({ filter }) {
-        if (filter?.path === 'p7') throw errorOf(refused(404));
+      async listLocks({ path }) {
+        if (path === 'p7') throw errorOf(refused(404));
         return {
-          items: [knownLock(filter?.path ?? '', { owner: 'grace', acquired_at: iso(1) })],
+          items: [knownLock(path ?? '', { owner: 'grace', acquired_at: iso(1) })],
           incomplete: undefined,
         };
       },
@@ -321,9 +321,9 @@ test('a list of all locks that is not complete does not hide that another job ha
     101,
     {},
     {
-      async listLocks({ filter }) {
-        if (filter?.path === undefined) return { items: [], incomplete: 'It has more pages.' };
-        return { items: [knownLock(filter.path, { owner: 'ada', acquired_at: iso(60) })], incomplete: undefined };
+      async listLocks({ path }) {
+        if (path === undefined) return { items: [], incomplete: 'It has more pages.' };
+        return { items: [knownLock(path, { owner: 'ada', acquired_at: iso(60) })], incomplete: undefined };
       },
     },
   );
