@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { isHeaderValue, parseWorkspaceId, type WorkspaceId } from '../../client/access.ts';
-import { asObject, isArray, isObject, type Json, type JsonObject, parseJson } from '../../client/json.ts';
+import { parseWorkspaceId, type WorkspaceId } from '../../client/access.ts';
+import { asObject, isArray, isObject, type Json, type JsonObject, nameIn, parseJson } from '../../client/json.ts';
+import { readLock } from '../../client/known-lock.ts';
+import { createSanitizer } from '../../client/sanitizer.ts';
 import { errorMessage } from '../../interface/format.ts';
 import { canonicalLockPath, parseHeldPath } from '../../interface/lock-path.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
@@ -65,28 +67,14 @@ export function parseHandoff(json: string): Parsed<readonly OurLock[]> {
 
 function readHandoffLock(entry: Json): OurLock | undefined {
   const fields = asObject(entry);
-  const path = canonicalLockPath(textOf(fields['path']) ?? '', parseHeldPath);
+  const path = canonicalLockPath(nameIn(fields['path']) ?? '', parseHeldPath);
   if (!path.ok) return undefined;
-  const lock = {
-    type: textOf(fields['type']),
-    id: textOf(fields['id']),
-    etag: textOf(fields['etag']),
-    owner: textOf(fields['owner']),
-    acquired_at: textOf(fields['acquired_at']),
-    fence: numberOf(fields['fence']),
-    expires_at: textOf(fields['expires_at']),
-    lease: textOf(fields['lease']),
-  };
-  // Both are sent as headers.
-  if (![lock.id, lock.etag].every((proof) => isHeaderValue(proof ?? ''))) return undefined;
-  return { grant: { path: path.value, lock }, mayBeReleased: false };
+  const { note, origin, raw, ...lock } = readLock(fields, path.value, createSanitizer([]));
+  // Without its proof, the lock could not be told from a later one.
+  const isProven = (['id', 'etag'] as const).every((name) => !fields[name] || lock[name] !== undefined);
+  const lease = nameIn(fields['lease']);
+  return isProven ? { grant: { path: path.value, lock: { ...lock, lease } }, mayBeReleased: false } : undefined;
 }
-
-const textOf = (value: Json | undefined): string | undefined =>
-  typeof value === 'string' && value !== '' ? value : undefined;
-
-const numberOf = (value: Json | undefined): number | undefined =>
-  typeof value === 'number' && Number.isSafeInteger(value) ? value : undefined;
 
 /** A line of the input `path`, not compared with the checkout yet: a line with the name of a file means that file. */
 export interface PathLine {

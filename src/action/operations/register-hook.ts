@@ -1,4 +1,3 @@
-import { hookFormats } from '../../interface/resources.ts';
 import type { TaskOf } from '../inputs/task.ts';
 import type { Outcome } from '../report/outcome.ts';
 import { type Context, defaultLimits } from '../step/context.ts';
@@ -12,17 +11,15 @@ export async function registerHook(context: Context, task: TaskOf<'register-hook
   const { hook_id, madeSecret } = registered;
   // The rest of the URL often contains a secret.
   const { origin } = new URL(url);
+  // Receivers of other formats authenticate by a token in the headers or the URL, and ignore signatures.
+  const isSigned = (options['format'] ?? 'standard') === 'standard';
   return {
     outputs: { status: 'registered', hook_id },
     sentence: `Registered the webhook: ${workspace} now sends ${events.join(', ') || 'events'} to ${origin}.`,
-    warnings: madeSecret !== undefined && verifiesSignatures(options['format']) ? [madeSecretText] : [],
+    warnings: madeSecret !== undefined && isSigned ? [madeSecretText] : [],
     failures: [],
   };
 }
 
 const madeSecretText =
   'The service generated a secret for this webhook. It is not shown here. To verify deliveries, set your own with `hook-secret`.';
-
-/** Receivers of other known formats authenticate by a token in the headers or the URL, and ignore signatures. */
-const verifiesSignatures = (format: unknown): boolean =>
-  format === 'standard' || !hookFormats.some((known) => known === format);

@@ -34,17 +34,13 @@ async function waitForEnd(
 ): Promise<Outcome> {
   const { clock, signal } = context;
   const { branch, wait } = task;
-  const { statusTarget } = started;
   const startedAt = clock();
-  if (statusTarget === undefined && started.state === 'running') {
+  if (started.statusTarget === undefined && started.state === 'running') {
     const reason = `The sync of ${branch} was started, but this step cannot wait for it: the service returned no status URL on its own server. Remove \`wait\`, or use a service that reports the status of syncs.`;
     return failedOutcome(task, started, reason);
   }
   const within = { deadline: startedAt + milliseconds(wait), signal };
-  const { last, lastError } =
-    statusTarget === undefined
-      ? { last: started, lastError: undefined }
-      : await follow(context, started, statusTarget, within, elapsedMs);
+  const { last, lastError } = await follow(context, started, within, elapsedMs);
   if (last.state === 'succeeded') return syncedOutcome(task, last, clock() - startedAt);
   if (last.state === 'failed') {
     return failedOutcome(task, last, `The sync of ${branch} failed: ${last.error ?? last.status}`);
@@ -89,15 +85,16 @@ const outputsOf = ({ branch }: TaskOf<'sync'>, sync: SyncReport): Outputs => ({
  * Polls the status until the sync has ended, often at first and then less often. Logs only changes. The last request is
  * shortly before the deadline, even if the service asked for longer pauses. `lastError` is its error, if any.
  */
-async function follow(context: Context, started: SyncReport, target: string, within: CallLimits, elapsedMs: number) {
+async function follow(context: Context, started: StartedSync, within: CallLimits, elapsedMs: number) {
   const { client, clock, sleep, random, signal, log } = context;
+  const { statusTarget: target } = started;
   let last: SyncReport = started;
   let lastError: ServiceError | undefined;
   let logged = `The sync is ${progressText(started)}.`;
-  let retryAfterMs = started.retryAfterMs;
+  let { retryAfterMs } = started;
   let reservedMs = lastAttemptMs(elapsedMs);
   let isLastPoll = false;
-  for (let polls = 1; last.state === 'running' && !signal.aborted; polls += 1) {
+  for (let polls = 1; last.state === 'running' && target !== undefined && !signal.aborted; polls += 1) {
     const remainingMs = within.deadline - clock();
     if (remainingMs <= 0 || (isLastPoll && remainingMs <= reservedMs)) break;
     const msUntilLastPoll = Math.max(0, remainingMs - reservedMs);

@@ -147,7 +147,7 @@ async function unlockTargets(
 
 type JobLocks = ReturnType<typeof jobLocksIn>;
 
-/** What the path stands for, according to the ledger. */
+/** The target that the path stands for, according to the ledger. */
 export function resolveFromLedger(path: LockPath, { held, planned, gap }: JobLocks): UnlockTarget {
   const damaged = gap !== undefined;
   const lock = held.get(path);
@@ -177,7 +177,7 @@ export function unlockResult(result: ReleaseResult, own: OurLock, { found, force
     }
     case 'other': {
       const { holder } = result;
-      // A lock that this job may have released itself is not lost.
+      // A lock that this job may itself have released is not lost.
       if (own.mayBeReleased) return heldResult(path, holder, now);
       return { path, result: 'lost', holder: holder ?? {}, failure: lossText(own, holder, now) };
     }

@@ -56,7 +56,6 @@ export function resultsOutcome(
       rows: sorted.map((one) => [one.path, one.result, holderName(one.holder), timeCell(endOf(one))]),
     },
     lines: sorted.map((one) => {
-      // In the output of another job, any text may be in place of a time.
       const time = Date.parse(endOf(one) ?? '');
       const held = one.holder === undefined ? '' : `, held by ${holderName(one.holder)}`;
       return `${one.path}: ${one.result}${held}${Number.isNaN(time) ? '' : ` until ${formatTime(time, now)}`}`;
