@@ -108,7 +108,7 @@ const selectTokens = batchQuery((db, members) =>
 const tokenOfHash = rememberReads(async (db, hashes) => {
   const members = hashes.map((hash) => ({ hash }));
   const rows = await selectTokens(db, members);
-  const readAt = performance.now();
+  const readAt = Date.now();
   return inInputOrder(hashes, rows).map((row) => row && { row, bearer: bearerOf(row), readAt });
 });
 
@@ -117,8 +117,9 @@ export async function authenticate(storage: Storage, secret: string): Promise<Pa
   const known = await tokenOfHash(storage, secretHash(secret));
   if (known === undefined) return refused('Unknown API token.');
   const { row, bearer, readAt } = known;
-  // The current time of the database: its time at the read, plus the time since then.
-  return checkToken(row, row.now + performance.now() - readAt, bearer);
+  // The current time of the database: its time at the read, plus the time since then. Rows are remembered for SQLite only,
+  // whose clock is that of this machine.
+  return checkToken(row, row.now + Date.now() - readAt, bearer);
 }
 
 export const maySee = (bearer: Bearer, workspace: string): boolean =>
