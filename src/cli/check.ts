@@ -54,6 +54,11 @@ export async function extendLock(remote: RemoteService, path: LockPath, ttl: Ttl
   const [checked = { path, status: 'free', lock: undefined } as const] = await checkLocks(remote, [path]);
   if (checked.status !== 'yours' || checked.lock === undefined)
     throw new CommandError(checkText(checked, client.serverNow()));
+  // A renewal may also shorten a lock.
+  if (Date.parse(checked.lock.expires_at ?? '') >= client.serverNow() + ttl.seconds * 1_000) {
+    const held = checkText(checked, client.serverNow());
+    throw new CommandError(`${held} That is later than the new --ttl would end, so it was not changed.`);
+  }
   const request = { workspace, path, type: 'exclusive', ttl, idempotencyKey: crypto.randomUUID() };
   const result = await client.renewLock({ ...request, proof: checked.lock }, within());
   if (result.kind === 'renewed') return result.lock;

@@ -151,13 +151,18 @@ describe('lock, over HTTP', () => {
     const { expires_at } = JSON.parse((await lockHere('ada', 'extend', 'a', '--ttl', '3h', '--json')).stdout);
     expect(Date.parse(expires_at)).toBeGreaterThan(Date.now() + 2.5 * 3_600_000);
     for (const [path, text] of [
-      ['c', 'c is held by bob'],
-      ['d', 'd is free.'],
+      [
+        'a',
+        /^.*a is held by you \(ada\) until .*\. That is later than the new --ttl would end, so it was not changed\.\n$/,
+      ],
+      ['c', /c is held by bob/],
+      ['d', /d is free\./],
     ] as const)
-      expect(await lockHere('ada', 'extend', path, '--ttl', '3h')).toMatchObject({
+      expect(await lockHere('ada', 'extend', path, '--ttl', '1h')).toMatchObject({
         code: 1,
-        stderr: expect.stringContaining(text),
+        stderr: expect.stringMatching(text),
       });
+    expect(JSON.parse((await lockHere('ada', 'list', '--json')).stdout).locks[0]).toMatchObject({ expires_at });
   });
 
   test('warns of a folder, a pattern, a typo and another case, and not of a new name', async () => {
