@@ -61,11 +61,13 @@ export async function withPicturedService(
     trustedProxies: [],
     publicUrl: () => 'https://assets.example.com',
   });
-  const tokenOf = async (name: string, scopes: readonly Scope[], id?: string): Promise<string> => {
+  const tokenOf = async (name: string, scopes: readonly Scope[]): Promise<string> => {
     const token = { name, scopes, workspaces: null, lifetime: null };
-    return (await storage.commit('global', (db) => createToken(db, operator, token, id))).secret;
+    return (await storage.commit('global', (db) => createToken(db, operator, token))).secret;
   };
-  const administrator = await tokenOf('ada', ['admin'], administratorId);
+  const administrator = await tokenOf('ada', ['admin']);
+  // So that two pictures of the same page do not differ.
+  await storage.commit('global', (db) => db.updateTable('tokens').set({ id: administratorId }).execute());
   try {
     await use({
       storage,

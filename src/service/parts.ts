@@ -8,11 +8,10 @@ import type { Instance } from './instance/instance.ts';
 import { createCompare } from './latest/compare.ts';
 import { createFetchObjects } from './lfs/fetch-objects.ts';
 import { createObjectStore, type StoreOwner } from './lfs/object-store.ts';
-import { createUrlSigner, urlKey } from './lfs/signed-url.ts';
 import type { LockQuotas } from './locks/lock-quota.ts';
 import { createLocks } from './locks/locks.ts';
 import { createPullThrough } from './mirror/pull-through.ts';
-import { defaultMirrorLimits, type MirrorLimits } from './mirror/serve.ts';
+import type { MirrorLimits } from './mirror/serve.ts';
 import type { Cidr } from './platform/ip-address.ts';
 import { throttle } from './runtime/limit-rate.ts';
 import { sessionSecretIn } from './sessions/session-cookie.ts';
@@ -77,8 +76,6 @@ export async function createParts(
     pullThrough: createPullThrough({ ...options, ...instance, fetchObjects }),
     objectsOf: (workspace: StoreOwner) => createObjectStore(options.dataFolder, workspace),
     rateLimiter: createRateLimiter(options.rateLimit),
-    mirrorLimits: { ...defaultMirrorLimits, ...options.mirrorLimits },
-    urlSigner: createUrlSigner(await urlKey(storage), databaseClock.now),
   };
   return {
     ...shared,

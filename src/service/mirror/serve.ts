@@ -19,7 +19,7 @@ import { type PullThrough, retryPullAfterSeconds } from './pull-through.ts';
 export interface ServeParts extends Pick<Instance, 'storage' | 'log'> {
   readonly git: Pick<Instance['git'], 'serve'>;
   readonly pullThrough: Pick<PullThrough, 'commits'>;
-  readonly mirrorLimits: MirrorLimits;
+  readonly mirrorLimits?: Partial<MirrorLimits>;
 }
 
 /**
@@ -27,7 +27,8 @@ export interface ServeParts extends Pick<Instance, 'storage' | 'log'> {
  * first output, the client must display the reason. For `info-refs`, git displays the text of an error response. For a
  * fetch, it ignores that text, but displays an error packet.
  */
-export function createServe({ storage, git, pullThrough, log, mirrorLimits: limits }: ServeParts) {
+export function createServe({ storage, git, pullThrough, log, mirrorLimits }: ServeParts) {
+  const limits = { ...defaultLimits, ...mirrorLimits };
   const slots = createSlots(limits);
 
   return async (
@@ -148,9 +149,9 @@ function messageOf({ kind, message }: GitError, requestId: string): string {
     : `The mirror could not be read. The log of the service has the cause, under this request id: ${requestId}`;
 }
 
-export type MirrorLimits = Readonly<typeof defaultMirrorLimits>;
+export type MirrorLimits = Readonly<typeof defaultLimits>;
 
-export const defaultMirrorLimits = {
+const defaultLimits = {
   /** Each is a git process with one thread. Further clones wait for a slot. */
   parallelClones: 16,
   cloneTimeoutMs: 45 * 60_000,

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { type Actor, recordAudit } from '../audit/audit.ts';
 import type { Database, Storage } from '../storage/storage.ts';
 import { now } from '../storage/timestamp.ts';
-import { newTokenId, randomSecret, secretHash } from '../tokens/secret.ts';
+import { randomSecret, secretHash } from '../tokens/secret.ts';
 import { checkToken, createToken } from '../tokens/tokens.ts';
 
 /** About a working day: people sign in once a day. */
@@ -84,10 +84,9 @@ export async function useSignInLink(
     const { numDeletedRows } = await db.deleteFrom('sign_in_links').where(isUsable).executeTakeFirst();
     if (numDeletedRows === 0n) return undefined;
     const administrator = { name: 'administrator', scopes: ['admin'], workspaces: null } as const;
-    const tokenId = newTokenId();
-    const actor = { name: administrator.name, tokenId, address };
+    const actor = { name: administrator.name, tokenId: null, address };
     const lifetime = { seconds: sessionMs / 1_000 };
-    await createToken(db, actor, { ...administrator, lifetime }, tokenId);
-    return startSession(db, actor, 'link');
+    const { token } = await createToken(db, actor, { ...administrator, lifetime });
+    return startSession(db, { ...actor, tokenId: token.id }, 'link');
   });
 }

@@ -45,14 +45,13 @@ export async function createToken(
   db: Database,
   actor: Actor,
   { name, owner = name, scopes, workspaces, lifetime }: NewToken,
-  id = newTokenId(),
 ): Promise<{ readonly token: Token; readonly secret: string }> {
   const secret = newTokenSecret();
   const at = await timeOf(db);
   const row = await db
     .insertInto('tokens')
     .values({
-      id,
+      id: newTokenId(),
       name,
       owner,
       hash: secretHash(secret),
@@ -64,7 +63,7 @@ export async function createToken(
     .returningAll()
     .executeTakeFirstOrThrow();
   const token = toToken({ ...row, now: at });
-  const detail = { token: id, name, owner, scopes, workspaces, expires_at: token.expires_at };
+  const detail = { token: token.id, name, owner, scopes, workspaces, expires_at: token.expires_at };
   await recordAudit(db, { actor, action: 'token.created', detail });
   return { token, secret };
 }

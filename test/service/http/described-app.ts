@@ -10,7 +10,6 @@ import type { ServerOptions } from '../../../src/service/http/server.ts';
 import type { LfsParts } from '../../../src/service/lfs/lfs.ts';
 import type { Locks } from '../../../src/service/locks/locks.ts';
 import type { MirrorParts } from '../../../src/service/mirror/mirror.ts';
-import { defaultMirrorLimits } from '../../../src/service/mirror/serve.ts';
 import { createTargetCheck } from '../../../src/service/outbound/target.ts';
 import { createMetrics } from '../../../src/service/runtime/metrics.ts';
 import { createServiceApp } from '../../../src/service/service.ts';
@@ -43,14 +42,12 @@ const describedParts = (parts: Partial<Parts>): Parts => ({
   remotes: { known: notHere, ask: notHere, askAgain: notHere, estimate: notHere },
   targets: createTargetCheck([], notHere),
   git: {} as Git,
-  mirrorLimits: defaultMirrorLimits,
   metrics: createMetrics(),
   trustedProxies: [],
   databaseClock: { now: Date.now },
   log: pino({ level: 'silent' }),
   publicUrl: () => undefined,
   objectsOf: notHere,
-  urlSigner: { sign: notHere, verify: () => ({ kind: 'invalid' }) },
   isStopping: () => false,
   onError: notHere,
   ...parts,

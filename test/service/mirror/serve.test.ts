@@ -3,7 +3,7 @@ import pino from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import { GitError } from '../../../src/service/git/git-error.ts';
 import type { App, Environment } from '../../../src/service/http/context.ts';
-import { createServe, defaultMirrorLimits } from '../../../src/service/mirror/serve.ts';
+import { createServe } from '../../../src/service/mirror/serve.ts';
 import { findWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { startAppServer } from '../../support/app-server.ts';
 import { sqlite } from '../../support/databases.ts';
@@ -12,9 +12,8 @@ import { sharedStorage } from '../../support/shared-storage.ts';
 const storage = sharedStorage(sqlite, { workspaces: ['game'] });
 
 test('a list of branches that git does not complete is cut off, and not left open', async () => {
-  const mirrorLimits = defaultMirrorLimits;
   const serve = createServe({
-    ...{ storage, mirrorLimits, log: pino({ level: 'silent' }) },
+    ...{ storage, log: pino({ level: 'silent' }) },
     pullThrough: { commits: async () => undefined },
     git: {
       async serve(_workspace, { onOutput }) {
