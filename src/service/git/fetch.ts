@@ -11,7 +11,7 @@ import {
   type Mirror,
   withScratchFolder,
 } from './bare-repository.ts';
-import { type GitCommand, withSilenceLimit } from './git-command.ts';
+import { type GitCommand, packSettings, withSilenceLimit } from './git-command.ts';
 import { GitError } from './git-error.ts';
 import { eachLine } from './git-output.ts';
 import { type Remote, remoteArguments } from './remote.ts';
@@ -170,6 +170,7 @@ export async function maintainMirror(git: GitCommand, { repository }: Mirror, li
     purpose: `join the packs of the mirror in ${repository}`,
     limits,
     repository,
+    settings: packSettings,
   });
 }
 

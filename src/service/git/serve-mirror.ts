@@ -12,7 +12,7 @@ import {
   withScratchFolder,
 } from './bare-repository.ts';
 import { lookUp } from './changes.ts';
-import { type GitCommand, inRepository } from './git-command.ts';
+import { type GitCommand, inRepository, packSettings } from './git-command.ts';
 import { GitError } from './git-error.ts';
 import type { Limits } from './run-git.ts';
 
@@ -67,13 +67,11 @@ export async function serveMirror(task: ServeTask): Promise<void> {
 
 const formerRefs = 'refs/former';
 
-/** See git-config(1). One thread per clone, so that clones leave processor time for other work. */
+/** See git-config(1). */
 const uploadPackSettings: Readonly<Record<string, string>> = {
   'uploadpack.hideRefs': formerRefs,
   'uploadpack.allowReachableSHA1InWant': 'true',
-  'pack.threads': '1',
-  // New deltas would not make assets smaller. Existing deltas are sent unchanged.
-  'pack.window': '0',
+  ...packSettings,
 };
 
 /** Precedes the list of branches: `smart_reply` in gitprotocol-http(5). */

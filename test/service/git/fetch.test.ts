@@ -192,6 +192,22 @@ END
   });
 });
 
+test('maintenance does not look for deltas, which takes minutes for assets', async () => {
+  const { git, repository, remote, mirror } = await gitSetUp();
+  for (let round = 0; round < 21; round += 1) {
+    // Similar files, each in a pack of its own: the remote sends no deltas between branches without common history.
+    const asset = `${round}${'similar'.repeat(2_000)}`;
+    repository.commit({ branch: `asset-${round}`, files: { asset } });
+    await git.fetch('game', remote, branchNamed(`asset-${round}`), enoughTime);
+  }
+  await git.maintain('game', enoughTime);
+  const [pack = '', ...others] = (await readdir(join(mirror, 'objects', 'pack'))).filter((name) => /\.idx$/.test(name));
+  expect(others).toEqual([]);
+  expect(gitAt(mirror, 'verify-pack', '--verbose', join(mirror, 'objects', 'pack', pack))).not.toContain(
+    'chain length',
+  );
+});
+
 describe('mirrors', () => {
   test('are removed on request, and created again by the next fetch', async () => {
     const { git, repository, remote, data } = await gitSetUp();
