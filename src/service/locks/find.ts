@@ -1,7 +1,6 @@
 import { type Selectable, type SqlBool, sql } from 'kysely';
 import { byPath } from '../../interface/lock-path.ts';
 import { type Lock, type LockType, lockTypes } from '../../interface/resources.ts';
-import { inSlices } from '../runtime/map-in-slices.ts';
 import { batchQuery, inInputOrder, inputIndex, textOf } from '../storage/batch-query.ts';
 import { coalesceReads } from '../storage/coalesce-reads.ts';
 import type { Database } from '../storage/storage.ts';
@@ -15,13 +14,6 @@ export const findLocks = async (db: Database, keys: readonly LockKey[]): Promise
 
 /** Coalesces concurrent lookups outside of transactions. */
 export const findCommittedLock = coalesceReads(findLocks);
-
-/** A lookup of this size takes a few milliseconds on SQLite, and blocks other requests meanwhile. */
-const maxFoundAtOnce = 1_000;
-
-/** Like findLocks(), for any number of paths. Only for use outside of transactions. */
-export const findManyLocks = (read: Database, keys: readonly LockKey[]) =>
-  inSlices(keys, maxFoundAtOnce, (slice) => findLocks(read, slice));
 
 export interface StoredLock extends LockRow {
   readonly remainingMs: number;

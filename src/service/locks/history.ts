@@ -108,12 +108,7 @@ export async function removeExpiredLocks({ read, commit }: Storage): Promise<num
     .execute();
   const removedFrom = (workspace: string): Promise<number> =>
     commit({ workspace }, async (db) => {
-      const { hooks } = await db
-        .selectFrom('hooks')
-        .select(({ fn }) => fn.countAll<number>().as('hooks'))
-        .where('workspace_id', '=', workspace)
-        .where('active', '=', 1)
-        .executeTakeFirstOrThrow();
+      const subscribers = await subscribersOf(db, [{ workspace }]);
       const removed = await db
         .deleteFrom('locks')
         .where('workspace_id', '=', workspace)
@@ -124,12 +119,11 @@ export async function removeExpiredLocks({ read, commit }: Storage): Promise<num
             .where('workspace_id', '=', workspace)
             .where(isOver)
             .orderBy('expires_at')
-            .limit(Math.ceil(maxDeliveriesAtOnce / Math.max(1, Number(hooks)))),
+            .limit(Math.ceil(maxDeliveriesAtOnce / Math.max(1, subscribers.length))),
         )
         .where(isOver)
         .returningAll()
         .execute();
-      const subscribers = await subscribersOf(db, [{ workspace }]);
       await recordEnds(db, removed.map(expiryOf), subscribers);
       return removed.length;
     });

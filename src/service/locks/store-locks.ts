@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { milliseconds, type Ttl } from '../../interface/duration.ts';
 import type { LockType } from '../../interface/resources.ts';
-import { recordEventsFor, type Subscriber, subscribersOf } from '../outbox/outbox.ts';
+import { recordEventsFor, subscribersOf } from '../outbox/outbox.ts';
 import { batchQuery, excludedOf, insertFrom, numberOf, rowsOf, textOf, valueText } from '../storage/batch-query.ts';
 import type { Database } from '../storage/storage.ts';
 import { removedRemote } from '../storage/tables.ts';
@@ -148,20 +148,15 @@ const selectFences = batchQuery((db, members) =>
     ]),
 );
 
-interface WorkspaceRows {
-  /** The next fence of each workspace, and the current time. No other change raises the fence meanwhile. */
-  readonly fences: ReadonlyMap<string, { readonly at: number; readonly fence: number }>;
-  readonly subscribers: readonly Subscriber[];
-}
+type WorkspaceRows = Awaited<ReturnType<typeof readWorkspaces>>;
 
 /** The workspace data for storeLocks(). Separate, so that it can be read together with other rows. */
-export async function readWorkspaces(
-  db: Database,
-  requests: readonly { readonly workspace: string }[],
-): Promise<WorkspaceRows> {
+export async function readWorkspaces(db: Database, requests: readonly { readonly workspace: string }[]) {
   const members = [...new Set(requests.map(({ workspace }) => workspace))].map((workspace) => ({ workspace }));
   const [found, subscribers] = await Promise.all([selectFences(db, members), subscribersOf(db, members)]);
-  return { fences: new Map(found.map(({ workspace, last, at }) => [workspace, { at, fence: last + 1 }])), subscribers };
+  // The next fence of each workspace, and the current time. No other change raises the fence meanwhile.
+  const fences = new Map(found.map(({ workspace, last, at }) => [workspace, { at, fence: last + 1 }]));
+  return { fences, subscribers };
 }
 
 /**

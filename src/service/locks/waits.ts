@@ -35,17 +35,12 @@ export const maxWaitPathsOfToken = 200_000;
 
 const tooMany = `A token may have ${maxWaitsOfToken} requests in line, for ${maxWaitPathsOfToken} paths in total. This one would exceed that.`;
 
-export interface WaitRequest {
-  readonly id: string;
+type WaitColumn = 'id' | 'kind' | 'wanted' | 'owner' | 'origin' | 'note' | 'urgency';
+
+export interface WaitRequest extends Readonly<Pick<Tables['waits'], WaitColumn>> {
   readonly workspace: string;
-  readonly kind: Tables['waits']['kind'];
   readonly keys: readonly LockKey[];
-  readonly wanted: number;
   readonly tokenId: string;
-  readonly owner: string;
-  readonly origin: string | null;
-  readonly note: string | null;
-  readonly urgency: number;
   /** The newest request of the client. Earlier ones are not granted. */
   readonly requestId: string;
   readonly presentMs: number;

@@ -5,7 +5,8 @@ import { type Actor, recordAudit } from '../audit/audit.ts';
 import { Refusal } from '../contract/response.ts';
 import type { Pool } from '../contract/schemas.ts';
 import { isOwnLock } from '../locks/change-lock.ts';
-import { findManyLocks } from '../locks/find.ts';
+import { findLocks } from '../locks/find.ts';
+import { inSlices } from '../runtime/map-in-slices.ts';
 import type { Database } from '../storage/storage.ts';
 import type { Bearer } from '../tokens/tokens.ts';
 import { parsePoolName } from '../workspaces/workspace-id.ts';
@@ -105,7 +106,8 @@ export type Seat = Awaited<ReturnType<typeof seatsOf>>[number]['seats'][number];
 /** The items of each pool with their locks. Values of secret properties are included only for the caller's locks. */
 export async function seatsOf(read: Database, workspace: string, pools: readonly Pool[], bearer: Bearer) {
   const paths = pools.flatMap(({ items }) => items.map(({ path }) => ({ workspace, path })));
-  const found = (await findManyLocks(read, paths)).values();
+  // A lookup of this size takes a few milliseconds on SQLite, and blocks other requests meanwhile.
+  const found = (await inSlices(paths, 1_000, (slice) => findLocks(read, slice))).values();
   return pools.map((pool) => ({
     pool,
     seats: pool.items.map((item) => {
