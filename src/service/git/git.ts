@@ -71,6 +71,18 @@ export function createGit({ dataFolder, allowFile, environment, silenceMs = 60_0
     }
   }
 
+  const limitFetches = limitParallel({ max: Number.POSITIVE_INFINITY, maxPerKey: 1 });
+  /** Runs fetches of a branch one after the other: all write its ref, and the next finds what the last has fetched. */
+  function fetchInTurn<T>(
+    workspace: string,
+    limits: Limits,
+    [branch, ...others]: readonly BranchName[],
+    work: (mirror: Mirror) => Promise<T>,
+  ): Promise<T> {
+    if (branch === undefined) return writePacks(workspace, work);
+    return limitFetches(`${workspace} ${branch}`, () => fetchInTurn(workspace, limits, others, work), limits.signal);
+  }
+
   const read =
     <Query extends readonly unknown[], T>(work: (git: GitCommand, ...query: Query) => Promise<T>) =>
     (workspace: string, ...query: Query): Promise<T> =>
@@ -100,10 +112,16 @@ export function createGit({ dataFolder, allowFile, environment, silenceMs = 60_0
       branch: BranchName,
       limits: Limits,
       onReceived: (objects: number) => void = () => undefined,
-    ) => writePacks(workspace, (mirror) => fetchBranch({ git, mirror, remote, limits, silenceMs }, branch, onReceived)),
+    ) =>
+      fetchInTurn(workspace, limits, [branch], (mirror) =>
+        fetchBranch({ git, mirror, remote, limits, silenceMs }, branch, onReceived),
+      ),
     /** Some commits may still be missing afterwards, because the remote may have dropped them. */
     fetchCommits: (workspace: string, remote: Remote, heads: BranchHeads, limits: Limits) =>
-      writePacks(workspace, (mirror) => fetchCommits({ git, mirror, remote, limits, silenceMs }, heads)),
+      // Sorted, so that two such fetches never wait for each other.
+      fetchInTurn(workspace, limits, [...heads.keys()].toSorted(), (mirror) =>
+        fetchCommits({ git, mirror, remote, limits, silenceMs }, heads),
+      ),
     smallBlobs: read(readSmallBlobs),
     fetchLfsObjects: (transfer: Omit<LfsTransfer, 'silenceMs'>) =>
       fetchLfsObjects(git, scratch, { ...transfer, silenceMs }),

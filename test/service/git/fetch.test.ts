@@ -99,6 +99,35 @@ describe('a fetch', () => {
     await expectSound(mirror, data);
   });
 
+  test('waits for another fetch of its branch, which updates the same ref', async () => {
+    const { git, repository, remote } = await gitSetUp();
+    repository.commit(...manyCommits(10));
+    await git.fetch('game', remote, main, enoughTime);
+    for (let round = 0; round < 5; round += 1) {
+      repository.commit(...manyCommits(20, 'main', `round ${round}`), {
+        branch: 'other',
+        from: 'main',
+        files: { a: `${round}` },
+      });
+      const [head, other] = [repository.head('main'), branchNamed('other')];
+      const heads = new Map([other, main].map((branch) => [branch, repository.head(branch)]));
+      const [{ receivedObjects, ...fetched }] = await Promise.all([
+        git.fetch('game', remote, main, enoughTime),
+        git.fetchCommits('game', remote, heads, enoughTime),
+        git.fetch('game', remote, other, enoughTime),
+        git.fetchCommits('game', remote, new Map([...heads].toReversed()), enoughTime),
+      ]);
+      expect(fetched).toEqual({ head });
+    }
+    const ending = new AbortController();
+    const limits = { ...enoughTime, signal: ending.signal };
+    const running = git.fetch('game', remote, main, enoughTime);
+    const waiting = git.fetch('game', remote, main, limits);
+    ending.abort(new Error('stopped'));
+    await expect(waiting).rejects.toThrow('stopped');
+    await running;
+  });
+
   test('is not blocked by what a killed service left behind, which the next start removes', async () => {
     const { git, repository, remote, mirror, data } = await gitSetUp();
     repository.commit(...manyCommits(3));
