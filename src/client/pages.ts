@@ -1,6 +1,6 @@
 import { asObject, isArray, isObject, type Json, type JsonObject, nameIn } from './json.ts';
 import { membersOf, notUnderstood, rawMessageOf, unusable } from './refusal.ts';
-import { type CallLimits, type ClientContext, expectSuccess, resolveLink } from './request.ts';
+import { type AnsweredCall, type CallLimits, type ClientContext, expectSuccess, resolveLink } from './request.ts';
 import { type ClientResponse, headerOf, objectIn, parseLinks } from './response.ts';
 import type { Sanitizer } from './sanitizer.ts';
 import type { Unusable } from './service-error.ts';
@@ -69,7 +69,7 @@ export async function readPages<Item>(
     const wrong = expect(response);
     if (wrong !== undefined && !isEmptyList(response, name)) throw answered.error({ ...wrong, isRecognized: true });
     const entries = entriesIn(response, name) ?? [];
-    const next = nextPage(response, target, { page, entries: items.length + unread + entries.length });
+    const next = nextPage(answered, target, { page, entries: items.length + unread + entries.length });
     const isLoop = next.target !== undefined && seen.has(next.target);
 
     // A service without cursors returns its first page again and again.
@@ -87,7 +87,6 @@ export async function readPages<Item>(
       else items.push(item);
     }
 
-    if (next.elsewhere !== undefined) throw answered.error(notUnderstood(response, next.elsewhere));
     if (next.target === undefined) return list(next.reason);
     if (isLoop) return list('the service linked to a page that was already read');
     if (page === maxPages) return list(`it has more than ${maxPages} pages`);
@@ -118,8 +117,6 @@ interface NextPage {
   readonly target?: string | undefined;
   /** Why there is no next page to read; undefined after the last page. */
   readonly reason?: string;
-  /** Why the list fails: any lock may be on the missing page, so no path counts as looked up. */
-  readonly elsewhere?: string;
 }
 
 /** Members in which some services wrap the page links. */
@@ -131,15 +128,16 @@ interface Progress {
   readonly entries: number;
 }
 
-function nextPage(response: ClientResponse, target: string, read: Progress): NextPage {
+function nextPage(answered: AnsweredCall, target: string, read: Progress): NextPage {
+  const { response } = answered;
   const atCursor = (cursor: string): NextPage => ({ target: withCursor(target, cursor) });
   const atUrl = (link: string): NextPage => {
     const followed = resolveLink(link, target, response.baseUrl);
     if (followed === undefined) return atCursor(link);
     if (followed.target !== undefined) return { target: followed.target };
-    return {
-      elsewhere: `its next page is on another server, ${followed.server}, and the token must not be sent there`,
-    };
+    const reason = `its next page is on another server, ${followed.server}, and the token must not be sent there`;
+    // Any lock may be on that page, so no path counts as looked up.
+    throw answered.error(notUnderstood(response, reason));
   };
   const linked = parseLinks(headerOf(response, 'link')).get('next');
   if (linked !== undefined) return atUrl(linked);

@@ -165,124 +165,107 @@ export type ReleaseResult =
  * Returns a function that releases one lock, and never a different one. Records the intent in the ledger before the
  * request, and the result afterwards. Many locks that are released at the same time share a lookup.
  */
-export function createRelease(context: ReleaseContext, within: CallLimits) {
-  const shared = {
-    ...context,
-    prepareLookUp: createLookUps(context.client, context.clock, within),
-    enterRequest: createSemaphore(maxTogether),
-  };
-  return (lock: ReleaseTarget): Promise<ReleaseResult> => releaseTarget(shared, lock, within);
+export function createRelease({ client, record, clock, sleep, random }: ReleaseContext, within: CallLimits) {
+  const prepareLookUp = createLookUps(client, clock, within);
+  const enterRequest = createSemaphore(maxTogether);
+
+  async function release(lock: ReleaseTarget): Promise<ReleaseResult> {
+    const { service, workspace, grant, force } = lock;
+    const { path, lock: proof, key } = grant;
+    const { id, etag } = proof;
+    const entry = { service, workspace, path, id, etag, key };
+    const now = (): string => new Date(client.serverNow()).toISOString();
+    const recordAttempt = (failed?: true): void => record({ kind: 'releasing', ...entry, failed, at: now() });
+    // Only an ETag, or an id of a service with marks, is matched with certainty, so that no later lock is released.
+    const isNamed = conditionOf(proof) !== undefined && (etag !== undefined || client.isOurs());
+    if (isNamed) recordAttempt();
+    const result = isNamed
+      ? await client.releaseLock({ workspace, path, proof, force }, within)
+      : await releaseByPath(lock, recordAttempt);
+    // If our lock can be identified, the lock of someone else shows that ours has ended.
+    const isReplaced = result.kind === 'other' && (key ?? id ?? etag) !== undefined;
+    if (result.kind === 'released' || result.kind === 'absent' || isReplaced) {
+      record({ kind: 'ended', ...entry, at: now() });
+    }
+    return result;
+  }
+
+  /**
+   * For a service that may release whatever lock is on the path. That could be another job's, if ours has expired, or if
+   * an earlier unanswered request released it. So each request is sent once. Unless our lock certainly lasts, the list is
+   * read first. After a lost response, the release is repeated only if the list still shows the id of our lock.
+   */
+  async function releaseByPath(lock: ReleaseTarget, recordAttempt: RecordAttempt): Promise<ReleaseResult> {
+    const hasId = conditionOf(lock.grant.lock) !== undefined;
+    let target = lock;
+    let unanswered: ReleaseResult | undefined;
+    for (let failures = 1; ; failures += 1) {
+      const result = await releaseOnce(target, recordAttempt);
+      const isUnanswered = result.kind === 'failed' && result.mayBeDone;
+      if (isUnanswered) unanswered = result;
+      else if (unanswered !== undefined && result.kind !== 'failed') {
+        return result.kind === 'ambiguous' ? unanswered : { kind: 'released' };
+      }
+      const pauseMs = isUnanswered && !hasId ? 0 : backoff(failures + 1, undefined, random, maxPauseMs);
+      const isOver = within.signal?.aborted === true || clock() + pauseMs >= within.deadline;
+      const mayTryAgain = isUnanswered || (hasNotArrived(result) && (hasId || target.found === undefined));
+      if (!mayTryAgain || isOver) return unanswered ?? result;
+      target = { ...lock, found: undefined, mayBeReleased: lock.mayBeReleased || unanswered !== undefined };
+      await sleep(pauseMs, within.signal);
+    }
+  }
+
+  /**
+   * Records the attempt just before the request, and again if it had no effect, because other processes of the job do not
+   * touch a lock that this one may have released.
+   */
+  async function releaseOnce(lock: ReleaseTarget, recordAttempt: RecordAttempt): Promise<ReleaseResult> {
+    const { workspace, grant, mayBeReleased, force } = lock;
+    const { path } = grant;
+    if (lock.found?.kind === 'absent') return lock.found;
+    const proof = conditionOf(grant.lock) === undefined ? undefined : grant.lock;
+    const lastsMs = (): number => (proof === undefined || mayBeReleased ? 0 : certainMs(grant, client.serverNow()));
+    const isUnclear = (): boolean => lock.found === undefined && lastsMs() <= 0;
+    const look = await prepareLookUp(workspace, path, isUnclear());
+    // A lookup and its release are one turn: thousands of other locks do not come between them.
+    const leave = await enterRequest(within.signal ?? new AbortController().signal);
+    try {
+      let found: LookupResult | undefined = lock.found;
+      if (isUnclear()) {
+        found = await look();
+        if (found.kind === 'failed' && !isUnreadable(found.error)) return { ...found, mayBeDone: false };
+        const serverNow = client.serverNow();
+        const state = ownLockState(lock, found, serverNow);
+        if (state === 'other') return { kind: 'other', holder: found.kind === 'locked' ? found.lock : undefined };
+        if (state === 'unknown') return { kind: 'ambiguous' };
+        // Some services list no locks at all.
+        if (state === 'absent' && (mayBeReleased || mayHaveExpired(grant.lock, serverNow))) return { kind: 'absent' };
+      }
+      recordAttempt();
+      const deadline = found === undefined ? Math.min(within.deadline, clock() + lastsMs()) : within.deadline;
+      const request = { workspace, path, proof, force, once: true, found };
+      const result = await client.releaseLock(request, { ...within, deadline });
+      const isRefused = proof !== undefined && result.kind === 'failed' && !result.mayBeDone;
+      if ((isRefused || hasNotArrived(result)) && !mayBeReleased && grant.key !== undefined) recordAttempt(true);
+      return result;
+    } finally {
+      leave?.();
+    }
+  }
+
+  return release;
 }
 
 /** More than the number of connections, so that locks with many retries do not delay the others. */
 const maxTogether = 4 * maxConnections;
 
-interface SharedContext extends ReleaseContext {
-  readonly prepareLookUp: ReturnType<typeof createLookUps>;
-  readonly enterRequest: ReturnType<typeof createSemaphore>;
-}
-
-async function releaseTarget(context: SharedContext, lock: ReleaseTarget, within: CallLimits): Promise<ReleaseResult> {
-  const { service, workspace, grant, force } = lock;
-  const { client, record } = context;
-  const { path, lock: proof, key } = grant;
-  const { id, etag } = proof;
-  const entry = { service, workspace, path, id, etag, key };
-  const now = (): string => new Date(client.serverNow()).toISOString();
-  const recordAttempt = (failed?: true): void => record({ kind: 'releasing', ...entry, failed, at: now() });
-  // Only an ETag, or an id of a service with marks, is matched with certainty, so that no later lock is released.
-  const isNamed = conditionOf(proof) !== undefined && (etag !== undefined || client.isOurs());
-  if (isNamed) recordAttempt();
-  const result = isNamed
-    ? await client.releaseLock({ workspace, path, proof, force }, within)
-    : await releaseByPath(context, lock, within, recordAttempt);
-  // If our lock can be identified, the lock of someone else shows that ours has ended.
-  const isReplaced = result.kind === 'other' && (key ?? id ?? etag) !== undefined;
-  if (result.kind === 'released' || result.kind === 'absent' || isReplaced) {
-    record({ kind: 'ended', ...entry, at: now() });
-  }
-  return result;
-}
-
-/**
- * For a service that may release whatever lock is on the path. That could be another job's, if ours has expired, or if
- * an earlier unanswered request released it. So each request is sent once. Unless our lock certainly lasts, the list is
- * read first. After a lost response, the release is repeated only if the list still shows the id of our lock.
- */
-async function releaseByPath(
-  context: SharedContext,
-  lock: ReleaseTarget,
-  within: CallLimits,
-  recordAttempt: (failed?: true) => void,
-): Promise<ReleaseResult> {
-  const { clock, sleep, random } = context;
-  const hasId = conditionOf(lock.grant.lock) !== undefined;
-  let target = lock;
-  let unanswered: ReleaseResult | undefined;
-  for (let failures = 1; ; failures += 1) {
-    const result = await releaseOnce(context, target, within, recordAttempt);
-    const isUnanswered = result.kind === 'failed' && result.mayBeDone;
-    if (isUnanswered) unanswered = result;
-    else if (unanswered !== undefined && result.kind !== 'failed') {
-      return result.kind === 'ambiguous' ? unanswered : { kind: 'released' };
-    }
-    const pauseMs = isUnanswered && !hasId ? 0 : backoff(failures + 1, undefined, random, maxPauseMs);
-    const isOver = within.signal?.aborted === true || clock() + pauseMs >= within.deadline;
-    const mayTryAgain = isUnanswered || (hasNotArrived(result) && (hasId || target.found === undefined));
-    if (!mayTryAgain || isOver) return unanswered ?? result;
-    target = { ...lock, found: undefined, mayBeReleased: lock.mayBeReleased || unanswered !== undefined };
-    await sleep(pauseMs, within.signal);
-  }
-}
-
 const maxPauseMs = 5_000;
+
+/** Records that a release is attempted, or that an attempt had no effect. */
+type RecordAttempt = (failed?: true) => void;
 
 /** Any other refusal may be about a lock that has replaced ours. */
 const hasNotArrived = (result: ReleaseResult): boolean =>
   result.kind === 'failed' &&
   !result.mayBeDone &&
   (isTransient(result.error) || result.error.failure.kind === 'aborted');
-
-/**
- * Records the attempt just before the request, and again if it had no effect, because other processes of the job do not
- * touch a lock that this one may have released.
- */
-async function releaseOnce(
-  context: SharedContext,
-  lock: ReleaseTarget,
-  within: CallLimits,
-  recordAttempt: (failed?: true) => void,
-): Promise<ReleaseResult> {
-  const { client, clock, enterRequest } = context;
-  const { workspace, grant, mayBeReleased, force } = lock;
-  const { path } = grant;
-  if (lock.found?.kind === 'absent') return lock.found;
-  const proof = conditionOf(grant.lock) === undefined ? undefined : grant.lock;
-  const lastsMs = (): number => (proof === undefined || mayBeReleased ? 0 : certainMs(grant, client.serverNow()));
-  const isUnclear = (): boolean => lock.found === undefined && lastsMs() <= 0;
-  const look = await context.prepareLookUp(workspace, path, isUnclear());
-  // A lookup and its release are one turn: thousands of other locks do not come between them.
-  const leave = await enterRequest(within.signal ?? new AbortController().signal);
-  try {
-    let found: LookupResult | undefined = lock.found;
-    if (isUnclear()) {
-      found = await look();
-      if (found.kind === 'failed' && !isUnreadable(found.error)) return { ...found, mayBeDone: false };
-      const serverNow = client.serverNow();
-      const state = ownLockState(lock, found, serverNow);
-      if (state === 'other') return { kind: 'other', holder: found.kind === 'locked' ? found.lock : undefined };
-      if (state === 'unknown') return { kind: 'ambiguous' };
-      // Some services list no locks at all.
-      if (state === 'absent' && (mayBeReleased || mayHaveExpired(grant.lock, serverNow))) return { kind: 'absent' };
-    }
-    recordAttempt();
-    const deadline = found === undefined ? Math.min(within.deadline, clock() + lastsMs()) : within.deadline;
-    const request = { workspace, path, proof, force, once: true, found };
-    const result = await client.releaseLock(request, { ...within, deadline });
-    const isRefused = proof !== undefined && result.kind === 'failed' && !result.mayBeDone;
-    if ((isRefused || hasNotArrived(result)) && !mayBeReleased && grant.key !== undefined) recordAttempt(true);
-    return result;
-  } finally {
-    leave?.();
-  }
-}

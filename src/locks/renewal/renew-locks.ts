@@ -33,7 +33,7 @@ interface LocksToRenew
 export async function renewLocks(locks: LocksToRenew): Promise<RenewalEndReason> {
   const { client, sleep, record, onStart, watch, schedule, service, workspace, step, maxDays } = locks;
   const followed = followLocks(locks);
-  const renewRound = createRound({ ...locks, followed });
+  const renewRound = createRound(locks, followed);
   const stopWatching = watch(followed.look);
   try {
     followed.look();
@@ -145,10 +145,6 @@ function followLocks(locks: LocksToRenew) {
   };
 }
 
-interface Round extends LocksToRenew {
-  readonly followed: ReturnType<typeof followLocks>;
-}
-
 /** The result of one request, for one lock or for all locks of a lease. */
 interface Renewed {
   readonly expiresAt?: string;
@@ -160,17 +156,17 @@ interface Renewed {
 }
 
 /** Renews each lock once, and records the results in the ledger. */
-function createRound(round: Round) {
-  const { client, clock, record, service, workspace, step, followed, schedule } = round;
+function createRound(locks: LocksToRenew, followed: ReturnType<typeof followLocks>) {
+  const { client, clock, record, service, workspace, step, ttl, schedule } = locks;
   const job = { service, workspace, step };
   let isFailing = false;
 
-  return async (): Promise<void> => {
+  async function renewRound(): Promise<void> {
     const startedAt = clock();
     const grants = followed.grants();
     const results = await inParallel(
       [...Map.groupBy(grants, ({ lock, key }) => lock.lease ?? key).values()],
-      (group) => renewTogether(round, group),
+      renewTogether,
       () => !followed.ending.aborted,
     );
     schedule.roundEnded(startedAt, grants, !results.some(({ failed }) => failed?.kind === 'failed'));
@@ -189,52 +185,86 @@ function createRound(round: Round) {
       record({ kind: 'unrenewed', ...job, at, reason: failure });
     }
     isFailing = failure !== undefined;
-  };
-}
+  }
 
-/** Renews a lock, or all locks of a lease, with one request. */
-async function renewTogether(round: Round, grants: readonly Grant[]): Promise<Renewed> {
-  const { client, record, service, workspace, step, ttl, followed, schedule } = round;
-  const first = grants.find(followed.isHeld);
-  // A step has released the locks since the round started.
-  if (first === undefined) return {};
-  const { lease } = first.lock;
-  const limits = () => ({ deadline: schedule.deadlineOf(first), signal: followed.cutOff });
-  const renewal: Renewal =
-    lease === undefined
-      ? await renewOne(round, first, limits)
-      : await client.renewLease({ workspace, lease }, ttl, limits());
-  // A release in the meantime would explain the response, and the ledger must not record a grant after that release.
-  followed.readNewEntries();
-  const held = grants.filter(followed.isHeld);
-  const at = new Date(client.serverNow()).toISOString();
-  if (held.length === 0) {
-    if (renewal.unclear !== undefined) record({ kind: 'left-alone', step, at, reason: unclearText(renewal.unclear) });
-    return {};
+  /** Renews a lock, or all locks of a lease, with one request. */
+  async function renewTogether(grants: readonly Grant[]): Promise<Renewed> {
+    const first = grants.find(followed.isHeld);
+    // A step has released the locks since the round started.
+    if (first === undefined) return {};
+    const { lease } = first.lock;
+    const limits = () => ({ deadline: schedule.deadlineOf(first), signal: followed.cutOff });
+    const renewal: Renewal =
+      lease === undefined
+        ? await renewOne(first, limits)
+        : await client.renewLease({ workspace, lease }, ttl, limits());
+    // A release in the meantime would explain the response, and the ledger must not record a grant after that release.
+    followed.readNewEntries();
+    const held = grants.filter(followed.isHeld);
+    const at = new Date(client.serverNow()).toISOString();
+    if (held.length === 0) {
+      if (renewal.unclear !== undefined) record({ kind: 'left-alone', step, at, reason: unclearText(renewal.unclear) });
+      return {};
+    }
+    if (renewal.kind === 'refused' || renewal.kind === 'failed') {
+      return { except: held.map(({ path }) => path), failed: renewal };
+    }
+    const losses = new Map(renewal.lost.map((one) => [one.path, one]));
+    for (const grant of held) {
+      if (renewal.kind === 'renewed' && !losses.has(grant.path)) continue;
+      const { path, key } = grant;
+      const next = losses.get(path)?.holder;
+      const { owner, origin, acquired_at, expires_at } = next ?? {};
+      const holder = next && { owner, origin, acquired_at, expires_at };
+      record({ kind: 'lost', ...job, path, key, at, holder });
+    }
+    if (renewal.kind === 'ended') return {};
+    const { expiresAt, renewed } = renewal;
+    schedule.renewed(first, expiresAt);
+    const renewedUntil = machineClock() + Math.floor(schedule.remainingMs(first));
+    const { id, etag } = renewed ?? first.lock;
+    if (id !== first.lock.id || etag !== first.lock.etag) {
+      const changed = { ...first, at, renewedUntil, lock: { ...first.lock, id, etag, expires_at: expiresAt } };
+      record(changed);
+      followed.kept.set(first.path, changed);
+    }
+    return { expiresAt, renewedUntil };
   }
-  if (renewal.kind === 'refused' || renewal.kind === 'failed') {
-    return { except: held.map(({ path }) => path), failed: renewal };
+
+  async function renewOne({ path, lock }: Grant, limits: () => CallLimits): Promise<Renewal> {
+    const key = crypto.randomUUID();
+    const { type } = lock;
+    // Taken before the request: a lock that was acquired before this was not acquired by it.
+    const sentAt = new Date(client.serverNow()).toISOString();
+    const renewal = await client.renewLock({ workspace, path, type, ttl, idempotencyKey: key, proof: lock }, limits());
+    switch (renewal.kind) {
+      case 'renewed':
+        return { kind: 'renewed', expiresAt: renewal.lock.expires_at, lost: [], renewed: renewal.lock };
+      case 'lost':
+        return { kind: 'ended', lost: [{ path, reason: undefined, holder: renewal.holder }] };
+      case 'replaced': {
+        // Some services return an existing lock of the same owner. Then ours has expired, and another job holds the path.
+        if (!renewal.isNew) {
+          const unclear = renewal.lock.acquired_at === undefined ? renewal.lock : undefined;
+          return { kind: 'ended', lost: [{ path, reason: undefined, holder: renewal.lock }], unclear };
+        }
+        // Our lock had expired, or a step has just released it, so nothing uses the new lock. If releasing it fails, or
+        // this process is killed, the post-step settles the request.
+        const entry = { ...job, path, key, at: sentAt };
+        record({ kind: 'intent', ...entry, type, ttl: formatDuration(ttl), byService: true });
+        // Without an ETag, repeating the request could release a later lock.
+        const once = renewal.lock.etag === undefined;
+        const { kind } = await client.releaseLock({ workspace, path, proof: renewal.lock, once }, limits());
+        if (kind !== 'failed') record({ kind: 'ended', ...entry });
+        return { kind: 'ended', lost: [] };
+      }
+      case 'refused':
+      case 'failed':
+        return renewal;
+    }
   }
-  const losses = new Map(renewal.lost.map((one) => [one.path, one]));
-  for (const grant of held) {
-    if (renewal.kind === 'renewed' && !losses.has(grant.path)) continue;
-    const { path, key } = grant;
-    const next = losses.get(path)?.holder;
-    const { owner, origin, acquired_at, expires_at } = next ?? {};
-    const holder = next && { owner, origin, acquired_at, expires_at };
-    record({ kind: 'lost', service, workspace, step, path, key, at, holder });
-  }
-  if (renewal.kind === 'ended') return {};
-  const { expiresAt, renewed } = renewal;
-  schedule.renewed(first, expiresAt);
-  const renewedUntil = machineClock() + Math.floor(schedule.remainingMs(first));
-  const { id, etag } = renewed ?? first.lock;
-  if (id !== first.lock.id || etag !== first.lock.etag) {
-    const changed = { ...first, at, renewedUntil, lock: { ...first.lock, id, etag, expires_at: expiresAt } };
-    record(changed);
-    followed.kept.set(first.path, changed);
-  }
-  return { expiresAt, renewedUntil };
+
+  return renewRound;
 }
 
 /**
@@ -248,40 +278,3 @@ type Renewal = Awaited<ReturnType<Client['renewLease']>> & {
 
 const unclearText = ({ path, id }: AcquiredLock): string =>
   `${path} was unlocked while its lock was renewed, and now has another lock (id ${id}). It was left alone, because it may belong to another job.`;
-
-async function renewOne(
-  { client, ttl, record }: Round,
-  { service, workspace, path, step, lock }: Grant,
-  limits: () => CallLimits,
-): Promise<Renewal> {
-  const key = crypto.randomUUID();
-  const { type } = lock;
-  // Taken before the request: a lock that was acquired before this was not acquired by it.
-  const sentAt = new Date(client.serverNow()).toISOString();
-  const renewal = await client.renewLock({ workspace, path, type, ttl, idempotencyKey: key, proof: lock }, limits());
-  switch (renewal.kind) {
-    case 'renewed':
-      return { kind: 'renewed', expiresAt: renewal.lock.expires_at, lost: [], renewed: renewal.lock };
-    case 'lost':
-      return { kind: 'ended', lost: [{ path, reason: undefined, holder: renewal.holder }] };
-    case 'replaced': {
-      // Some services return an existing lock of the same owner. Then ours has expired, and another job holds the path.
-      if (!renewal.isNew) {
-        const unclear = renewal.lock.acquired_at === undefined ? renewal.lock : undefined;
-        return { kind: 'ended', lost: [{ path, reason: undefined, holder: renewal.lock }], unclear };
-      }
-      // Our lock had expired, or a step has just released it, so nothing uses the new lock. If releasing it fails, or
-      // this process is killed, the post-step settles the request.
-      const entry = { service, workspace, path, key, at: sentAt };
-      record({ kind: 'intent', ...entry, step, type, ttl: formatDuration(ttl), byService: true });
-      // Without an ETag, repeating the request could release a later lock.
-      const once = renewal.lock.etag === undefined;
-      const { kind } = await client.releaseLock({ workspace, path, proof: renewal.lock, once }, limits());
-      if (kind !== 'failed') record({ kind: 'ended', ...entry });
-      return { kind: 'ended', lost: [] };
-    }
-    case 'refused':
-    case 'failed':
-      return renewal;
-  }
-}
