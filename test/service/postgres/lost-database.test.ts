@@ -10,7 +10,7 @@ import { startTestService } from '../../support/running-service.ts';
 import { locksOf } from '../http/shared-service.ts';
 
 test.skipIf(postgresServer === undefined)(
-  'a connection to a silent server is replaced after one timeout (needs TEST_DATABASE_URL)',
+  'a connection to a silent server is replaced after one timeout, also that of a listener (needs TEST_DATABASE_URL)',
   async () => {
     const database = await createPostgresDatabase(postgresServer ?? '');
     const target = new URL(database.url);
@@ -26,12 +26,17 @@ test.skipIf(postgresServer === undefined)(
       read: () => storage.read.selectFrom('tokens').select('id').execute(),
       commit: () => storage.commit('global', (db) => db.selectFrom('tokens').select('id').execute()),
     };
+    const heard: unknown[] = [];
+    storage.broadcast.listen((message) => heard.push(message));
+    await expect.poll(() => heard).toEqual([undefined]);
     for (const work of [ask.read, ask.commit, ask.read]) {
       expect(await work()).toEqual([]);
       proxy.silence();
       await expect(work()).rejects.toThrow('Query read timeout');
       expect(await work()).toEqual([]);
     }
+    // The listener may have missed messages.
+    await expect.poll(() => heard.length).toBeGreaterThan(1);
   },
 );
 
