@@ -1,9 +1,8 @@
 import { copyFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { whyNoClient } from '../service/lfs/desk.ts';
+import { needsClient } from '../service/lfs/desk.ts';
 import { createRepository } from '../support/git-repository.ts';
-import { leaveOut } from '../support/left-out.ts';
 import { freePort } from '../support/listen.ts';
 import { measured } from '../support/measured.ts';
 import { ask } from '../support/running-service.ts';
@@ -74,7 +73,7 @@ test('an artist locks a file in a terminal in a minute', async () => {
 });
 
 test('an artist locks a file with Git LFS in a minute', async (context) => {
-  if (whyNoClient !== undefined) leaveOut(context, whyNoClient);
+  needsClient(context);
   const service = await startForPeople();
   const [once = '', lock = ''] = snippets(section(artists, 'With git'), 'sh');
   const cwd = temporaryFolder();

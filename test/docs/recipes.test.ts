@@ -2,9 +2,8 @@ import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { openScene } from '../e2e/scene.ts';
-import { whyNoClient } from '../service/lfs/desk.ts';
+import { needsClient } from '../service/lfs/desk.ts';
 import { createRepository } from '../support/git-repository.ts';
-import { leaveOut } from '../support/left-out.ts';
 import { nameOf, pointerTo, startLfsStore } from '../support/lfs-store.ts';
 import { type GitHubApiOptions, notAccessible, startGitHubApi } from '../support/other-servers/github-api.ts';
 import { type JobEvent, pullRequestEvent, pushEvent } from '../support/runner/github-context.ts';
@@ -196,7 +195,7 @@ describe('"Build from the mirror"', () => {
   });
 
   test('downloads the LFS objects of the mirror, and asks no store that the repository names', async (context) => {
-    if (whyNoClient !== undefined) leaveOut(context, whyNoClient);
+    needsClient(context);
     const folder = temporaryFolder();
     const [store, other] = [await startLfsStore(), await startLfsStore()];
     onTestFinished(async () => {

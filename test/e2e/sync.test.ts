@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { whyNoClient } from '../service/lfs/desk.ts';
+import { needsClient } from '../service/lfs/desk.ts';
 import { createRepository, manyCommits, type Repository } from '../support/git-repository.ts';
-import { leaveOut } from '../support/left-out.ts';
 import { nameOf, pointerTo, startLfsStore } from '../support/lfs-store.ts';
 import { inTurn, json, page } from '../support/other-servers/responses.ts';
 import { startOtherServer } from '../support/other-servers/start-other-server.ts';
@@ -59,7 +58,7 @@ describe('a sync', () => {
   });
 
   test('warns about LFS objects that the mirror lacks, and counts them in an output', async (context) => {
-    if (whyNoClient !== undefined) leaveOut(context, whyNoClient);
+    needsClient(context);
     const store = await startLfsStore();
     onTestFinished(store.close);
     store.behaviour.public = true;

@@ -1,13 +1,16 @@
 import { spawnSync } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import type { TestContext } from 'vitest';
+import { leaveOut } from '../../support/left-out.ts';
 import { gitClient } from '../mirror/mirror-of.ts';
 
-/** The reason to skip the tests of the real client; undefined if it is installed. */
-export const whyNoClient: string | undefined =
-  spawnSync('git', ['lfs', 'version']).status === 0
-    ? undefined
-    : 'There is no git-lfs on this machine: apt-get install git-lfs';
+const hasClient = spawnSync('git', ['lfs', 'version']).status === 0;
+
+/** Leaves out a test of the real client where that is not installed. */
+export function needsClient(context: TestContext): void {
+  if (!hasClient) leaveOut(context, 'There is no git-lfs on this machine: apt-get install git-lfs');
+}
 
 export interface Credential {
   readonly host: string;

@@ -13,16 +13,13 @@ import { endlessDisk } from '../../support/endless-disk.ts';
 import { startGitHttpsServer } from '../../support/git-https-server.ts';
 import { branchNamed, enoughTime, gitIn, gitSetUp, remoteAt } from '../../support/git-service.ts';
 import { fakeSsh } from '../../support/git-ssh.ts';
-import { leaveOut } from '../../support/left-out.ts';
 import { nameOf, pointerTo, type StoredName, startLfsStore } from '../../support/lfs-store.ts';
 import type { Answer } from '../../support/other-servers/other-server.ts';
 import { drip, nothing, raw, silence } from '../../support/other-servers/responses.ts';
 import { valueIn } from '../../support/value-in.ts';
-import { whyNoClient } from './desk.ts';
+import { needsClient } from './desk.ts';
 
-beforeEach((context) => {
-  if (whyNoClient !== undefined) leaveOut(context, whyNoClient);
-});
+beforeEach(needsClient);
 
 interface FetchOptions extends Partial<FetchObjectsParts> {
   readonly signal?: AbortSignal;

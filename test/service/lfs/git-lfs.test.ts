@@ -4,18 +4,15 @@ import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import type { Scope } from '../../../src/service/contract/scopes.ts';
 import type { WorkspaceSettings } from '../../../src/service/workspaces/workspaces.ts';
 import { createRepository } from '../../support/git-repository.ts';
-import { leaveOut } from '../../support/left-out.ts';
 import { startLfsStore } from '../../support/lfs-store.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { locksOf, sharedService } from '../http/shared-service.ts';
-import { type Desk, setUpDesk, whyNoClient } from './desk.ts';
+import { type Desk, needsClient, setUpDesk } from './desk.ts';
 
 /** Tests the real client as artists, editors and jobs use it: clones of a repository with several owners. */
 const service = sharedService();
 
-beforeEach((context) => {
-  if (whyNoClient !== undefined) leaveOut(context, whyNoClient);
-});
+beforeEach(needsClient);
 
 const hero = 'Content/Hero.uasset';
 const villain = 'Content/Villain.uasset';

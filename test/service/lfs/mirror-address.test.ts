@@ -2,12 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { leaveOut } from '../../support/left-out.ts';
 import { pointerTo } from '../../support/lfs-store.ts';
 import { folderOfTests } from '../../support/temporary-folder.ts';
 import { sharedService } from '../http/shared-service.ts';
 import { gitClient, mirrored } from '../mirror/mirror-of.ts';
-import { whyNoClient } from './desk.ts';
+import { needsClient } from './desk.ts';
 import { expectLfsError, lfsOf } from './lfs-of.ts';
 import { objectName, ownerOf, storeObject } from './stored-object.ts';
 
@@ -52,7 +51,7 @@ test.for<[string, (plain: URL, secret: string) => string | undefined]>([
 ])(
   'a clone of a mirror, with the token %s, fetches its LFS objects from the mirror',
   async ([_, settingOf], context) => {
-    if (whyNoClient !== undefined) leaveOut(context, whyNoClient);
+    needsClient(context);
     const { secret } = await service.token({ scopes: ['sync'] });
     const { remote, workspace, sync, url } = await mirrored(service, folder, secret);
     remote.commit({

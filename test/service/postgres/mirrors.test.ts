@@ -5,7 +5,6 @@ import { createToken } from '../../../src/service/tokens/tokens.ts';
 import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { createPostgresDatabase, postgresAt, postgresServer } from '../../support/databases.ts';
 import { createRepository, manyCommits } from '../../support/git-repository.ts';
-import { leaveOut } from '../../support/left-out.ts';
 import { pointerTo, startLfsStore } from '../../support/lfs-store.ts';
 import { operator } from '../../support/operator.ts';
 import { postgresOfTests } from '../../support/postgres-of-tests.ts';
@@ -14,7 +13,7 @@ import { type ServiceProcess, startServiceProcess } from '../../support/service-
 import { changeRows } from '../../support/stored-rows.ts';
 import { folderOfTests, temporaryFolder } from '../../support/temporary-folder.ts';
 import { locksOf } from '../http/shared-service.ts';
-import { whyNoClient } from '../lfs/desk.ts';
+import { needsClient } from '../lfs/desk.ts';
 import { lfsOf } from '../lfs/lfs-of.ts';
 import { fetchAt, gitClient, mirrored, mirrorUrl, syncAt } from '../mirror/mirror-of.ts';
 
@@ -111,7 +110,7 @@ describe.skipIf(postgresServer === undefined)('two instances with a disk each (n
   });
 
   test('LFS objects come from either, also by a URL of the other', async (context) => {
-    if (whyNoClient !== undefined) leaveOut(context, whyNoClient);
+    needsClient(context);
     const store = await startLfsStore({ public: true });
     onTestFinished(store.close);
     const contents = Array.from({ length: 20 }, (_, index) => randomBytes(10_000 + index));

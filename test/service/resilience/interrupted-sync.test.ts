@@ -3,17 +3,14 @@ import { readdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import { createRepository } from '../../support/git-repository.ts';
-import { leaveOut } from '../../support/left-out.ts';
 import { nameOf, pointerTo, startLfsStore } from '../../support/lfs-store.ts';
 import { silence } from '../../support/other-servers/responses.ts';
 import { ask } from '../../support/running-service.ts';
 import { runCommand, startServiceProcess } from '../../support/service-process.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
-import { whyNoClient } from '../lfs/desk.ts';
+import { needsClient } from '../lfs/desk.ts';
 
-beforeEach((context) => {
-  if (whyNoClient !== undefined) leaveOut(context, whyNoClient);
-});
+beforeEach(needsClient);
 
 type LfsStore = Awaited<ReturnType<typeof startLfsStore>>;
 

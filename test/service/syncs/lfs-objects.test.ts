@@ -2,12 +2,11 @@ import { beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'v
 import type { WorkspaceSettings } from '../../../src/service/workspaces/workspaces.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { createRepository } from '../../support/git-repository.ts';
-import { leaveOut } from '../../support/left-out.ts';
 import { type LfsBehaviour, nameOf, pointerTo, startLfsStore } from '../../support/lfs-store.ts';
 import type { Reply } from '../../support/running-service.ts';
 import { serviceOfTests } from '../../support/service-of-tests.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
-import { whyNoClient } from '../lfs/desk.ts';
+import { needsClient } from '../lfs/desk.ts';
 import { endOfSync } from '../mirror/mirror-of.ts';
 
 describe.each(databaseKinds)('the LFS objects of a sync on $name', (kind) => {
@@ -18,9 +17,7 @@ describe.each(databaseKinds)('the LFS objects of a sync on $name', (kind) => {
     token = (await service.token({ scopes: ['sync'] })).secret;
   });
 
-  beforeEach((context) => {
-    if (whyNoClient !== undefined) leaveOut(context, whyNoClient);
-  });
+  beforeEach(needsClient);
 
   async function setUp(behaviour: LfsBehaviour = {}, settings: Partial<WorkspaceSettings> = {}) {
     const store = await startLfsStore({ public: true, ...behaviour });
