@@ -121,7 +121,7 @@ export function addLeaseRoutes(api: Api, parts: ApiParts): void {
     operationId: 'endLease',
     summary: 'End a lease: release the locks that it holds',
     description:
-      'Can be repeated for 7 days, with the same response. A lease that was never requested can be ended, too: a request that arrives later acquires nothing. Ending a requested lease is never refused with 429, and does not count towards the rate limit, which applies only to repetitions.',
+      'Can be repeated for 7 days, with the same response. A lease that was never requested can be ended, too: a request that arrives later acquires nothing. Ending a lease that holds locks or waits is never refused with 429, and does not count towards the rate limit.',
     method: 'delete',
     path,
     access: 'locks:write',

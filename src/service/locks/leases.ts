@@ -119,7 +119,6 @@ async function takeNew(
     fingerprint,
     pool,
     lock_ids: sharedIdOf(id),
-    state: 'held',
     expires_at,
   };
   await storeLease(db, row);
@@ -149,26 +148,25 @@ export async function renewLease(db: Database, key: LeaseKey, bearer: Bearer, tt
 
 /**
  * Ends the lease for good, even if it was never requested (the result is then undefined): a request that arrives later
- * gets no locks. If the id is unknown or the lease has already ended, `admit` is called first, and may throw.
+ * gets no locks. If the id is unknown, or the lease holds no locks, `admit` is called, and may throw.
  */
 export async function endLease(db: Database, key: LeaseKey, bearer: Bearer, admit: AdmitEnd) {
-  const { row, wait, found } = await findLeaseOrWait(db, key, bearer);
-  if (found === undefined) admit('unknown');
-  if (row?.state === 'ended') admit('ended');
+  const { row, wait } = await findLeaseOrWait(db, key, bearer);
   const at = await timeOf(db);
-  if (row?.state !== 'ended') {
-    const requested = { owner: bearer.owner, fingerprint: found?.fingerprint ?? null, pool: null, lock_ids: '' };
-    const ended = { workspace_id: key.workspace, id: key.id, ...requested, ...row };
-    await storeLease(db, { ...ended, state: 'ended', expires_at: at });
-  }
-  if (wait !== undefined) {
+  if (row === undefined) {
+    if (wait === undefined) admit('unknown');
+    const requested = { owner: bearer.owner, fingerprint: wait?.fingerprint ?? null, pool: null, lock_ids: '' };
+    await storeLease(db, { workspace_id: key.workspace, id: key.id, ...requested, expires_at: at });
+    if (wait === undefined) return undefined;
     await removeWaits(db, [wait]);
     return { released: [], lost: [], changed: [] };
   }
-  if (row === undefined || row.fingerprint === null) return undefined;
-  const isEnded = row.state === 'ended';
-  const released = isEnded ? await releasedPaths(db, row) : await releaseHeld(db, row, at, bearer.owner);
-  return { released, lost: await lostLocks(db, row, at), changed: isEnded ? [] : released };
+  const changed = await releaseHeld(db, row, at, bearer.owner);
+  if (changed.length > 0) await storeLease(db, { ...row, expires_at: at });
+  else admit('ended');
+  if (row.fingerprint === null) return undefined;
+  const released = changed.length > 0 ? changed : await releasedPaths(db, row);
+  return { released, lost: await lostLocks(db, row, at), changed };
 }
 
 export type AdmitEnd = (lease: 'unknown' | 'ended') => void;

@@ -40,12 +40,12 @@ export const tables = {
     from_lfs integer not null default 0, lease_id text, acquired_at bigint not null,
     expires_at bigint not null, fence bigint not null,
     primary key (workspace_id, path)`,
-  // A row stays for some days after its lease has ended. `expires_at` is then the time of that end; before that, it is
-  // the end of its locks, as far as known. `fingerprint` is a hash of the request; null if the lease was ended before
+  // A lease that holds no locks has ended, and its row stays for some days. `expires_at` is the time when it was ended;
+  // before that, it is the end of its locks, as far as known. `fingerprint` is a hash of the request; null if the lease was ended before
   // it was requested. The ids of its locks start with `lock_ids`, which is empty if it got none.
   leases: `
     workspace_id bytes not null references workspaces (id) on delete cascade, id text not null, owner text not null,
-    fingerprint text, pool text, lock_ids bytes not null, state text not null, expires_at bigint not null,
+    fingerprint text, pool text, lock_ids bytes not null, expires_at bigint not null,
     primary key (workspace_id, id)`,
   // Ended locks; an expired one at the end of its ttl. Within a millisecond, the later lock has the higher fence.
   // `ended_by` is the owner that released it, and `lease_id` the lease that lost it. Rows must not depend on others,
@@ -155,9 +155,8 @@ export const removedRemote = '';
 
 /** The row types, derived from the columns. */
 export type Tables = { readonly [Table in keyof typeof tables]: Row<(typeof tables)[Table]> } & {
-  // Only registerHook(), storeLease(), joinLine(), tell() and the folder `syncs` write these columns.
+  // Only registerHook(), joinLine(), tell() and the folder `syncs` write these columns.
   readonly hooks: { format: HookFormat };
-  readonly leases: { state: 'held' | 'ended' };
   readonly syncs: { status: SyncStatus };
   readonly waits: { kind: 'request' | 'ask' | 'kept' };
 };
