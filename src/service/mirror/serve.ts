@@ -79,7 +79,7 @@ export function createServe({ storage, git, pullThrough, log, mirrorLimits }: Se
         const stopChecks = repeat(limits.checkTokenEveryMs, refuseRevoked, () => undefined);
         try {
           await git.serve(workspace.id, {
-            request: bytes && { bytes, formerHeads: await formerHeads(storage, workspace.id) },
+            request: bytes && { bytes, formerHeads: await formerHeads(storage, workspace.id, branches) },
             branches,
             // Only noteDefaultBranch() writes the column.
             defaultBranch: (workspace.default_branch ?? mainBranch) as BranchName,

@@ -49,8 +49,12 @@ export async function removeBranches(
 /** Maximum duration of a job, which may still clone a former head. */
 const formerForMs = 24 * 60 * 60 * 1_000;
 
-/** The heads of all syncs within this time, and the heads that the earliest of them replaced on each branch. */
-export async function formerHeads({ read }: Pick<Storage, 'read'>, workspace: string): Promise<string[]> {
+/** For these branches: the heads of all syncs within this time, and the head that the earliest of them replaced. */
+export async function formerHeads(
+  { read }: Pick<Storage, 'read'>,
+  workspace: string,
+  branches: BranchHeads,
+): Promise<string[]> {
   const succeeded = read.selectFrom('syncs').where('workspace_id', '=', workspace).where('status', '=', 'succeeded');
   const replaced = succeeded
     .select('head')
@@ -70,8 +74,9 @@ export async function formerHeads({ read }: Pick<Storage, 'read'>, workspace: st
         .groupBy('branch'),
     )
     .selectFrom('recent')
-    .select('head')
-    .union(({ selectFrom }) => selectFrom('recent_branches').select(replaced.as('head')))
+    .select(['branch', 'head'])
+    .union(({ selectFrom }) => selectFrom('recent_branches').select(['branch', replaced.as('head')]))
     .execute();
-  return heads.flatMap(({ head }) => head ?? []);
+  // Only enqueue() writes the column.
+  return heads.flatMap(({ branch, head }) => (head !== null && branches.has(branch as BranchName) ? [head] : []));
 }

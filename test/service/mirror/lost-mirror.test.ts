@@ -106,8 +106,12 @@ describe.each(databaseKinds)('a branch that the remote deleted, on $name', (kind
     await mirror.sync('old');
     remote.git('update-ref', '-d', 'refs/heads/old');
     expect(await names()).toEqual(['main', 'old']);
+    const deleted = (await client.git('ls-remote', mirror.url, 'refs/heads/old')).slice(0, 40);
+    const fetchDeleted = () => fetchAt(service, mirror, service.secret, deleted);
+    expect((await fetchDeleted()).text).toContain('PACK');
     await mirror.sync();
     expect(await names()).toEqual(['main']);
+    expect((await fetchDeleted()).text).toContain('ERR ');
     remote.commit({ branch: 'old', from: 'main', files: { a: '3' } });
     await mirror.sync('old');
     await mirror.sync();
