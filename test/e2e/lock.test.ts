@@ -33,23 +33,13 @@ describe('a lock', () => {
   test('is acquired on every named path once, and on the paths that a pattern matches', async () => {
     const workspace = await scene.service.workspace();
     const job = await scene.job({ workspace });
-    await checkOut(
-      job,
-      'Content/Hero.uasset',
-      'Content/Maps/Arena.umap',
-      'Content/Maps/Cave.umap',
-      'Content/Rock[1].fbx',
-    );
+    const files = ['Content/Hero.uasset', 'Content/Maps/Arena.umap', 'Content/Maps/Cave.umap', 'Content/Rock[1].fbx'];
+    await checkOut(job, ...files);
     const path = 'Content\\Hero.uasset\nContent/Maps/*.umap\nContent/Rock[1].fbx\n./Content/Hero.uasset';
     const result = await job.run({ with: { operation: 'lock', path } });
     expect(result.conclusion).toBe('success');
     expect(result.outputs).toMatchObject({ status: 'acquired', acquired: 'true', count: '4', waited_seconds: '0' });
-    expect(await scene.locked(workspace)).toEqual([
-      'Content/Hero.uasset',
-      'Content/Maps/Arena.umap',
-      'Content/Maps/Cave.umap',
-      'Content/Rock[1].fbx',
-    ]);
+    expect(await scene.locked(workspace)).toEqual(files);
     const locks = await readFile(result.outputs['locks_file'] ?? '', 'utf8');
     expect(locks).toBe(result.outputs['locks']);
     const fences: readonly unknown[] = JSON.parse(locks).map(({ fence }: { readonly fence: unknown }) => fence);

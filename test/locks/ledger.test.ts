@@ -23,20 +23,13 @@ const intent = (path: string, key: string, step = 's') => intentOf(path, { key, 
 const grant = (path: string, key: string, step = 's', id = `lock_${key}`) =>
   grantOf(path, { key, step, lock: lockOf(path, proofOf(id)) });
 const denied = (path: string, key: string): Entry => ({ kind: 'ended', ...addressOf(path), at, key });
-const releasing = (path: string, id?: string, key?: string): Entry => ({
-  kind: 'releasing',
-  ...addressOf(path),
-  at,
-  ...proofOf(id),
-  ...(key !== undefined && { key }),
-});
-const ended = (path: string, id?: string, key?: string): Entry => ({
-  kind: 'ended',
-  ...addressOf(path),
-  at,
-  ...proofOf(id),
-  ...(key !== undefined && { key }),
-});
+const about =
+  (kind: 'releasing' | 'ended') =>
+  (path: string, id?: string, key?: string): Entry => ({
+    ...{ kind, ...addressOf(path), at, ...proofOf(id) },
+    ...(key !== undefined && { key }),
+  });
+const [releasing, ended] = [about('releasing'), about('ended')];
 
 const text = fc.string({ unit: 'binary', maxLength: 12 }).map((value) => value.toWellFormed());
 

@@ -267,11 +267,7 @@ for (const [order, kind, status] of [
   ['before', 'done-then-held-back', 200],
   ['after', 'held-back', 412],
 ] as const) {
-  test(`a renewal that reaches the service ${order} the release at the end of the job does not restore the lock`, async ({
-    expect,
-    stage,
-    clock,
-  }) => {
+  test(`a renewal that arrives ${order} the release does not restore the lock`, async ({ expect, stage, clock }) => {
     const proxy = await stage.proxy();
     const job = await stage.job();
     const arrived = Promise.withResolvers<void>();

@@ -15,9 +15,7 @@ async function expectReadable(page: Page): Promise<void> {
   await expectAccessible(page);
 }
 
-test('every page and form response is readable on a phone without JavaScript, whatever names it contains', async ({
-  openPage,
-}) => {
+test('every page and form response is readable on a phone without JavaScript', async ({ openPage }) => {
   const { admin, pages } = await hostilePages(service);
   const page = await openPage({ viewport: phone, javaScript: false });
   const { baseUrl } = service;
