@@ -210,7 +210,7 @@ describe('the credentials of a step', () => {
     expect(credentialsOf(given, environment)).toEqual({ kind: 'static', ...credentials });
   });
 
-  test('are missing if the identity endpoint has no valid URL, and the problem names both ways', () => {
+  test('are missing if the identity endpoint has no valid URL, and the problem names both alternatives', () => {
     const environment = { ...someIdentity, ACTIONS_ID_TOKEN_REQUEST_URL: 'x' };
     expect(problemsOf(rightStep('list-workspaces', { token: '' }), environment)).toEqual([
       expect.stringMatching(/^Input `token` is missing\..*`id-token: write`, under `permissions:`.*trust rule\.$/),

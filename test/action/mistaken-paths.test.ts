@@ -46,7 +46,7 @@ describe('a line that is unlikely to be a path', () => {
     for (const at of [checkout, empty]) expect(await problemsOf(line, { checkout: at })).toEqual([problem]);
   });
 
-  test('stands for a file of that name, or for a lock of the job on it', async () => {
+  test('means a file of that name, or a lock of the job on it', async () => {
     const named = ['# notes.txt', '$cache.txt', '"quoted".txt', '- list.txt', '~/home.txt'];
     expect(await resolve(named.join('\n'))).toEqual({ paths: named.map((path) => [path, 'named']), warnings: [] });
     expect(await pathsOf('# locked', { held: new Set([lockPath('# locked')]) })).toEqual(['# locked']);
@@ -110,7 +110,7 @@ test.each([
   expect(suggestionFor(line, openCheckout(checkout))).toBe(suggestion);
 });
 
-test('a suggested name differs in case or by at most two letters, and is the only one that close', () => {
+test('a suggested name differs only in case or by at most two letters, and no other name is as close', () => {
   const names = ['Chair1.uasset', 'Chair2.uasset', 'Table.uasset', 'ab', 'HERO', 'hero'];
   const suggestion = (name: string) => suggestionFor(name, { ...openCheckout(checkout), namesIn: () => names });
   expect(suggestion('chair1.uasset')).toBe('did you mean "Chair1.uasset"?');

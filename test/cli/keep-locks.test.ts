@@ -60,7 +60,7 @@ async function keeping(
   return left;
 }
 
-test('a command whose machine was suspended renews its locks at once, and learns that they are lost', async () => {
+test('a command whose machine was suspended renews its locks at once, and notices that they are lost', async () => {
   const [suspendedAtMs, spanMs] = [1_000, 3_600_000];
   vi.useFakeTimers({ now: 0 });
   const renewedAt: number[] = [];

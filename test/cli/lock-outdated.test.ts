@@ -65,7 +65,7 @@ test('lock run compares its paths with the branch of the checkout', async () => 
   expect((await lock('run', 'a.umap', '--', 'true')).code).toBe(0);
 });
 
-test('lock run warns of paths that are not meant as written, and locks them', async () => {
+test('lock run warns of paths that are probably mistakes, and locks them', async () => {
   const { clone, environment } = await setUp({});
   mkdirSync(join(clone, 'Content/Maps'), { recursive: true });
   writeFileSync(join(clone, 'Content/Hero.uasset'), '');

@@ -265,7 +265,7 @@ describe('a signal', () => {
   });
 });
 
-test('does not wait for a process that the command has started in a session of its own', async () => {
+test('does not wait for a process that the command started in a separate session', async () => {
   const file = join(temporaryFolder(), 'pid');
   onTestFinished(() => void process.kill(Number(readFileSync(file, 'utf8')), 'SIGKILL'));
   const daemon = `echo $$ > ${file}; exec sleep 600`;
@@ -274,7 +274,7 @@ test('does not wait for a process that the command has started in a session of i
   expect(await locks()).toEqual([]);
 });
 
-test('keeps the lock until processes that the command has left behind have ended, or ends them', async () => {
+test('keeps the lock until processes that the command left behind have ended, or ends them', async () => {
   const flag = join(temporaryFolder(), 'flag');
   const left = start([], `(while [ ! -e ${flag} ]; do sleep 0.05; done; echo over) & exit 4`);
   await left.logLine((line) => line.startsWith('The command has ended, but'));
@@ -348,7 +348,7 @@ describe('at a terminal', () => {
 describe('a lock that is lost', () => {
   const args = ['--ttl', '6s', '--grace', '1s'];
 
-  test('stops the command and what it started: 76', async () => {
+  test('stops the command and its processes: 76', async () => {
     const script = 'sleep 300 & echo "ready $!"; wait';
     const command = start(args, script);
     const grandchild = pidIn(await ready(command));
@@ -370,7 +370,7 @@ describe('a lock that is lost', () => {
     expect(command.stdout()).toBe('ready\nstopped\nover\n');
   });
 
-  test('kills what the command has started and ignores SIGTERM after the grace period, and only then releases the others', async () => {
+  test('kills processes of the command that ignore SIGTERM after the grace period, and only then releases the others', async () => {
     const command = start(['b', ...args], '(trap "" TERM; sleep 300) & echo "ready $!"; wait');
     const grandchild = pidIn(await ready(command));
     await takeAway();

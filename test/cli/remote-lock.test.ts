@@ -137,7 +137,7 @@ describe('lock, over HTTP', () => {
     expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining('no request for a') });
   });
 
-  test('says that a lock is its own already, and extends it', async () => {
+  test('says that it already holds a lock, and extends it', async () => {
     await lockHere('ada', 'take', 'a', '--ttl', '2h');
     await lockHere('bob', 'take', 'c');
     expect(await lockHere('ada', 'take', 'a', 'b', '--ttl', '3h', '--wait', '10m')).toMatchObject({
@@ -165,7 +165,7 @@ describe('lock, over HTTP', () => {
     expect(JSON.parse((await lockHere('ada', 'list', '--json')).stdout).locks[0]).toMatchObject({ expires_at });
   });
 
-  test('warns of a folder, a pattern, a typo and another case, and not of a new name', async () => {
+  test('warns of a folder, a pattern, a typo and a different case, but not of a new name', async () => {
     const cwd = temporaryFolder();
     const files = ['Content/Maps/Arena.umap', 'Content/Weapon.uasset'];
     for (const file of files) {
@@ -290,7 +290,7 @@ describe('lock, over HTTP', () => {
     expect(await ada.ended()).toBe(0);
   });
 
-  test('names locks that may be left because the service stopped answering', async () => {
+  test('names locks that may remain because the service stopped answering', async () => {
     await lockHere('bob', 'take', 'b');
     const told: string[] = [];
     const away = new ServiceError({ method: 'POST', path: '/', attempts: 1 }, { kind: 'timeout', limitMs: 1 });
@@ -410,7 +410,7 @@ describe('lock, over HTTP', () => {
     );
   });
 
-  test('does not call a path free that an incomplete list lacks', async () => {
+  test('does not report a path as free if an incomplete list lacks it', async () => {
     const incomplete = 'The list of locks may be incomplete.';
     const remote = remoteOf('ada', () => ({ listLocks: async () => ({ items: [], incomplete }) }));
     await expect(checkPaths(remote, [lockPath('a')])).rejects.toThrow(incomplete);

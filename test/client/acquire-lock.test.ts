@@ -279,7 +279,7 @@ test.each([
   expect((await acquire(inTurn(answer, granted))).result.kind).toBe('acquired');
 });
 
-test('a service is taken at its word only until it has shown its marks, and that is kept', async () => {
+test('a service without marks is believed only until it has shown its marks, which is remembered', async () => {
   const kept: string[] = [];
   const marks = { read: () => false, write: () => kept.push('marks') };
   const own = json(201, { id: 'l1', path: hero, fence: 1, expires_at: '2026-03-01T13:00:00Z' }, { etag: '"l1"' });

@@ -2,7 +2,7 @@ import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
 import { createSemaphore, inParallel } from '../../src/client/in-parallel.ts';
 
-test('an error ends the work once what has begun has ended, and nothing else begins', async () => {
+test('an error ends the work when the running items have ended, and no others start', async () => {
   const { promise: failing, reject } = Promise.withResolvers<void>();
   const { promise: slow, resolve } = Promise.withResolvers<void>();
   const begun: number[] = [];
@@ -33,7 +33,7 @@ test('the results have the order of the items', async () => {
   expect(await inParallel(pauses, late)).toEqual(pauses);
 });
 
-test('a place that was waited for leaves no listener on the signal', async () => {
+test('a wait for a slot leaves no listener on the signal', async () => {
   const enter = createSemaphore(1);
   const { signal } = new AbortController();
   const release = await enter(signal);

@@ -36,7 +36,7 @@ describe('a refusal by the rate limit', () => {
   });
 });
 
-test('a refusal without Retry-After is repeated ever more slowly, also while a service that comes back is awaited', async () => {
+test('a refusal without Retry-After is repeated ever more slowly, even while waiting for a service to come back', async () => {
   const { client } = await clientOf(inTurn(nothing(429), ...numbered(5, () => nothing(429)), json(201, { id: '1' })));
   const within = { ...client.within(60 * second), maxBackoffMs: 200 };
   ofKind(await client.acquireLock(lockRequest('a'), within), 'acquired');

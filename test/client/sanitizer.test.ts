@@ -31,7 +31,7 @@ test.each([
   }
 });
 
-test('a long name is truncated before normalization, and an unreasonable number of marks is left as it is', () => {
+test('a long name is truncated before normalization, and an unreasonable number of marks is left unchanged', () => {
   expect(plainName('cafe\u0301')).toBe('café');
   const marks = '\u0345'.repeat(2_000_000) + '\u0327'.repeat(2_000_000);
   expect(plainName(`a${marks}`)).toBe(`a${'\u0345'.repeat(4_094)}…`);

@@ -6,7 +6,7 @@ import { start } from './test-client.ts';
 
 afterEach(() => void vi.useRealTimers());
 
-test('a clock of the machine that is set does not move the clock that lifetimes are counted by', () => {
+test('setting the clock of the machine does not change the clock that measures lifetimes', () => {
   const before = Math.floor(steadyClock());
   vi.useFakeTimers({ now: before - 7_200_000, toFake: ['Date'] });
   expect(Date.now()).toBe(before - 7_200_000);

@@ -4,7 +4,7 @@ import { lastingFile } from '../../src/command/io.ts';
 import { startCommand } from '../support/service-process.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
-test('a disk that is full for a while loses the lines of that time, and no other line', () => {
+test('a temporarily full disk loses the lines of that time, and no others', () => {
   // The room for each write: all, some, or none.
   const room = fc.array(fc.option(fc.nat({ max: 12 }), { nil: Number.POSITIVE_INFINITY }), { maxLength: 30 });
   fc.assert(
@@ -46,7 +46,7 @@ test('a line that could not be written at all leaves no trace', () => {
   expect(file).toBe('one\nthree\n');
 });
 
-test('a full disk for the output is an error in one line, and what was done stays', async () => {
+test('a full disk for the output causes a one-line error, and does not undo the work', async () => {
   // Only Linux has /dev/full.
   if (process.platform !== 'linux') return;
   const options = { folder: temporaryFolder() };

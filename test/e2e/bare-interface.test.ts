@@ -410,7 +410,7 @@ test('an expired lock that is still listed is lost, and another step can take it
   await service.close();
 });
 
-test('the post-step says that a renewal found another lock while a step released ours', async () => {
+test('the post-step reports that a renewal found another lock while a step released ours', async () => {
   const unlocked = Promise.withResolvers<void>();
   let renewals = 0;
   const service = await openBareService({

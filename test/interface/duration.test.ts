@@ -80,7 +80,7 @@ const minute = 60;
 const hour = 60 * minute;
 const day = 24 * hour;
 
-describe('a span of time', () => {
+describe('a time span', () => {
   test.each([
     [-5, '0 s'],
     [0.4, '0 s'],

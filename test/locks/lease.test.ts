@@ -74,7 +74,7 @@ const blocked = (more: Partial<Conflict>): PutLeaseResult => ({
   ],
 });
 
-test('a service that lets nobody wait any more is asked again only when it says so', async () => {
+test('a service that accepts no more waits is asked again only after the time that it names', async () => {
   const { result, puts } = await requesting(
     () => blocked({ hasWaited: false, error: errorOf(refused(409, { retryAfterMs: 30 * second })) }),
     60,

@@ -97,7 +97,7 @@ describe('the ledger file', () => {
   });
 });
 
-test('the marks of a service are those of no other one', () => {
+test('the marks of a service do not count for any other', () => {
   const ledger = freshLedger();
   const [ours, other] = [place.service, 'https://other.example.com/v1'].map((service) =>
     marksIn(ledger, ledger.append, service),
@@ -211,7 +211,7 @@ describe('the history of a step', () => {
     expect(readJobLocks(ledger, place.service, place.workspace).held.size).toBe(0);
   });
 
-  test('says of a lock that was handed over whether the job has ended it, also without id and ETag', () => {
+  test('says whether the job has ended a lock that was handed over, even without id and ETag', () => {
     const hasEnded = (lock: { readonly id?: string }, ...entries: Entry[]): boolean => {
       const ledger = freshLedger();
       ledger.append(...entries);

@@ -65,7 +65,7 @@ describe('the files of a comparison', () => {
       return { history, base: commits[any % commits.length] ?? '', head: commits.at(-1) ?? '' };
     });
 
-  test('are exactly those that differ, whatever was merged', async () => {
+  test('include exactly the files that differ, regardless of merges', async () => {
     await fc.assert(
       fc.asyncProperty(anyTwo, async ({ history, base, head }) => {
         const common = history.mergeBase(base, head) ?? '';

@@ -56,7 +56,7 @@ describe('the result of a release', () => {
     expect(resultOf({ kind: 'ambiguous' })).toEqual({ path, result: 'left alone', warning: { text } });
   });
 
-  test('is a loss only if the job cannot have released the lock itself', () => {
+  test('is a loss only if the job cannot itself have released the lock', () => {
     const other = { kind: 'other', holder: undefined } as const;
     expect(resultOf(other)).toMatchObject({ result: 'lost', failure: expect.stringContaining('lost its lock') });
     expect(resultOf(other, true)).toMatchObject({

@@ -151,7 +151,7 @@ describe('a job whose worker is invisible', () => {
 
   test.each([
     ['lives while a step runs, even if one has removed the ledger', true, false],
-    ['is over after ten minutes without a step and its ledger, even if the next job has one of that name', false, true],
+    ['has ended after ten minutes without a step and its ledger, even if the next job has one too', false, true],
   ])('%s', (_, runsStep, isOver) => {
     const { file, ledger, isOverAt } = checking(runsStep);
     expect(isOverAt(10 * minute + 1)).toBe(false);
@@ -163,7 +163,7 @@ describe('a job whose worker is invisible', () => {
     expect(isOverAt(10 * minute + 4)).toBe(isOver);
   });
 
-  test('is not over at once when its ledger is gone', () => {
+  test('does not end at once when its ledger is gone', () => {
     const { file, isOverAt } = checking(false);
     rmSync(file);
     expect(isOverAt(10 * minute)).toBe(false);
@@ -172,7 +172,7 @@ describe('a job whose worker is invisible', () => {
 
   test.each([
     ['lives while a step runs', true, false],
-    ['is over after six hours without a step', false, true],
+    ['has ended after six hours without a step', false, true],
   ])('%s', (_, runsStep, isOver) => {
     const { isOverAt } = checking(runsStep);
     expect(isOverAt(6 * hour)).toBe(false);

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { createReporter } from '../../../src/action/report/reporter.ts';
 import { measured } from '../../support/measured.ts';
 
-test('hides secrets added later as well as the given ones', () => {
+test('hides secrets that are added later, as well as the initial ones', () => {
   const { redact, mask } = createReporter(['wsa_given']);
   expect(redact('wsa_given wsa_later')).toBe('*** wsa_later');
   mask('wsa_later');

@@ -46,7 +46,7 @@ test('a job checks and releases paths in any script, and its other steps cannot 
   expect(await stage.locks()).toEqual([]);
 });
 
-test('an unlock ends a lease with one request if all its locks are meant, and leaves its other locks alone', async () => {
+test('an unlock of all locks of a lease ends it with one request, and any other unlock leaves its other locks alone', async () => {
   const { stage, proxy, job } = await openWithProxy();
   const paths = manyPaths(60);
   const { outputs } = await job.run(locking(paths, { 'auto-release': 'false' }));
@@ -71,7 +71,7 @@ test('an unlock ends a lease with one request if all its locks are meant, and le
   expect(again).toMatchObject({ conclusion: 'success', outputs: { status: 'absent', released: '[]' } });
 });
 
-test('an unlock whose end of a lease gets no response fails, and no later step takes its locks for lost', async () => {
+test('an unlock fails if ending its lease gets no response, and no later step reports its locks as lost', async () => {
   const stage = await openStage();
   const clock = await stage.clock();
   const proxy = await stage.proxy();

@@ -121,7 +121,7 @@ describe('an unlock of a path that the job never locked', () => {
     expect(await stage.locks()).toEqual([theirs]);
   });
 
-  test('fails if neither the ledger nor the service says whose lock is there', async () => {
+  test('fails if neither the ledger nor the service shows who holds the lock', async () => {
     const { stage, proxy, job } = await openWithProxy();
     const theirs = await stage.take(hero);
     await job.run(locking('a'));

@@ -49,7 +49,7 @@ describe.each([
     expect(await stage.locks()).toEqual([]);
   });
 
-  test('a lock that only its times identify is recognized as that of the job', async () => {
+  test('a lock that only its times identify is recognized as a lock of the job', async () => {
     const { stage, job } = await play({ givesNoProof: true, saysNothing: true });
     await job.run(locking(hero));
     await expect(job.post()).resolves.toMatchObject([{ conclusion: 'success', annotations: [] }]);

@@ -131,7 +131,7 @@ describe('a followed ledger', () => {
     expect(follow()).toEqual([]);
   });
 
-  test('returns no grants, also if only they fill several reads', () => {
+  test('returns no grants, even if grants alone fill several reads', () => {
     const { ledger, follow } = following();
     ledger.append(...Array.from({ length: 1_000 }, (_, index) => grant(`a${index}`)), unrenewed('"kind":"granted"'));
     expect([follow(), follow(), follow()]).toEqual([[renewed(1)], [unrenewed('"kind":"granted"')], []]);

@@ -527,7 +527,7 @@ describe('the end of the renewal', () => {
     else expect(of('unrenewed')).toEqual([]);
   });
 
-  test('does not come with that of the ledger: the locks are renewed for as long as the job lives', async () => {
+  test('does not follow the end of the ledger: the locks are renewed until the job ends', async () => {
     const events = [
       [0, 'ledger-gone'],
       [300 * second, 'worker-gone'],

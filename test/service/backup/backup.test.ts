@@ -93,7 +93,7 @@ describe.each(pairs)('restore from $from.name to $to.name', ({ from, to }) => {
 });
 
 describe.each(databaseKinds)('restore on $name', (kind) => {
-  test('replaces a database with data only if told to, and does not reuse its fences', async () => {
+  test('replaces a database with data only on request, and does not reuse its fences', async () => {
     const [source, target] = [await openFull(kind), await open(sqlite)];
     const backup = await backupOf(target);
     const before = await rowsOf(source);

@@ -68,7 +68,7 @@ test('pools are added, changed, listed and removed, and the running service sees
   expect(JSON.stringify([entries, added, changed, listed])).not.toContain('s3cret');
 });
 
-test('a change of a pool that cannot be made changes nothing, and the error says why', async () => {
+test('an invalid change of a pool changes nothing, and the error says why', async () => {
   const one = await fileOf([{ path: 'macs/1' }]);
   await run('pool', 'add', 'sample', 'macs', one);
   const before = await readPool('macs');

@@ -61,7 +61,7 @@ test('128 requests of a token run at once, and the next one when one of them has
   expect(started(requests)).toHaveLength(129);
 });
 
-test('4 reads of a token run at once, besides its other requests', async () => {
+test('4 reads of a token run at once, in addition to its other requests', async () => {
   const send = setUp();
   await send(128, { address: '192.0.2.7' });
   expect(started(await send(6, { method: 'GET', address: '192.0.2.7' }))).toHaveLength(4);

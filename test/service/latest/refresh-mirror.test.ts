@@ -73,7 +73,7 @@ async function setUp(
   return { refresh, calls, id, workspace };
 }
 
-test('without a branch of the remote, the comparison has no time', async () => {
+test('without a branch of the remote, the comparison has no timestamp', async () => {
   const complete = await setUp(['main', 'topic'], ['main', 'topic']);
   expect((await complete.refresh('topic')).asOf).toBeUndefined();
   const { refresh } = await setUp(['main', 'release-1', 'topic'], ['main', 'topic']);
@@ -92,7 +92,7 @@ test('all branches are fetched together', async () => {
   expect(calls.pulls).toBe(1);
 });
 
-test('without the default branch of a silent remote, the comparison has no time', async () => {
+test('without the default branch of a silent remote, the comparison has no timestamp', async () => {
   const { refresh, id } = await setUp([], ['topic'], { failure: 'silent', patterns: null });
   const head = commitOf('topic');
   await storeSyncedBranches(storage, { workspace_id: id, name: 'topic', head });
@@ -100,7 +100,7 @@ test('without the default branch of a silent remote, the comparison has no time'
   expect([compared.size, own, gap?.isLasting]).toEqual([0, head, false]);
 });
 
-test('without its own branch of a silent remote, the comparison has no time', async () => {
+test('without its own branch of a silent remote, the comparison has no timestamp', async () => {
   const { refresh, id } = await setUp([], ['main'], { failure: 'silent' });
   await storeSyncedBranches(storage, { workspace_id: id, name: 'main', head: commitOf('main') });
   expect((await refresh('main')).gap).toBeUndefined();

@@ -28,7 +28,7 @@ describe.each(databaseKinds)('a guest who may lock, on $name', (kind) => {
     return { id, honest, guest, lease, tokenId, waiting };
   }
 
-  test('keeps no free path from others by waiting for another path, which the guest holds', async () => {
+  test('does not keep a free path from others by waiting for another path, which the guest holds', async () => {
     const { honest, guest, lease, waiting } = await withGuest();
     await honest.take('wanted');
     await guest.take('own');
@@ -45,7 +45,7 @@ describe.each(databaseKinds)('a guest who may lock, on $name', (kind) => {
     expect((await leaseWait).status).toBe(201);
   });
 
-  test('does not overtake those who wait by releasing a lock and asking for it again, however old the key', async () => {
+  test('does not overtake waiting clients by releasing a lock and requesting it again, however old the key', async () => {
     const { honest, guest, waiting } = await withGuest();
     const keyed = (index: number) => ({ prefer: 'wait=30', 'idempotency-key': `guest/${index}` });
     await honest.take('a');

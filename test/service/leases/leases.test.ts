@@ -44,7 +44,7 @@ describe.each(databaseKinds)('a lease, on $name', (kind) => {
     expect((await put(id, { paths: ['a', 'b'] })).status).toBe(422);
   });
 
-  test('is released as one, as often as asked, and its id stays dead', async () => {
+  test('is released as one, any number of times, and its id cannot be used again', async () => {
     const { workspace, put, get, end, renew } = await leases();
     const id = newId();
     await put(id, { paths: ['a', 'b'] });
@@ -58,7 +58,7 @@ describe.each(databaseKinds)('a lease, on $name', (kind) => {
     expect((await get(id)).body).toMatchObject({ state: 'ended', locks: [] });
   });
 
-  test('stays dead, and repeats its response, for 7 days', async () => {
+  test('cannot be used again, and repeats its response, for 7 days', async () => {
     const { workspace, put, get, end, renew } = await leases();
     const ids = [newId(), newId()];
     for (const id of ids) {

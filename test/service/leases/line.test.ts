@@ -52,7 +52,7 @@ describe.each(databaseKinds)('leases that wait, on $name', (kind) => {
     expect(granted.headers.get('preference-applied')).toBe('wait=30');
   });
 
-  test('tell their place and what is in their way, and keep the place', async () => {
+  test('return their place and the obstacles, and keep the place', async () => {
     const { workspace, put, get } = await line();
     await workspace.take('b');
     // However long the next request takes: without this, a client is only present for 300 ms after a request.
@@ -114,7 +114,7 @@ describe.each(databaseKinds)('leases that wait, on $name', (kind) => {
     expect((await set).status).toBe(201);
   });
 
-  test('get the first free path, if they want any of several', async () => {
+  test('get the first free path if they want any of several', async () => {
     const { workspace, put, waiting } = await line();
     for (const path of ['a', 'b', 'c']) await workspace.take(path);
     const two = put(['a', 'b', 'c'], { wait: 30, count: 2 });
@@ -124,7 +124,7 @@ describe.each(databaseKinds)('leases that wait, on $name', (kind) => {
     expect(pathsIn(await two)).toEqual(['a', 'c']);
   });
 
-  test('leave the line when they are ended, and others go on at once', async () => {
+  test('leave the line when they are ended, and others proceed at once', async () => {
     const { workspace, put, end, waiting } = await line();
     await workspace.take('a');
     const first = put(['a', 'b'], { wait: 30 });
@@ -138,7 +138,7 @@ describe.each(databaseKinds)('leases that wait, on $name', (kind) => {
     expect((await put(['a', 'b'], { id: first.id, wait: 0 })).status).toBe(410);
   });
 
-  test('are all granted, one after the other, if their paths overlap, while others ask, too', async () => {
+  test('are all granted, one after the other, if their paths overlap while others also ask', async () => {
     const { put, end } = await line();
     const all = ['a', 'b', 'c', 'd', 'e'];
     const holders = new Map<string, string>();

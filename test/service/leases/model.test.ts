@@ -46,7 +46,7 @@ describe.each(databaseKinds)('locks and leases in any order, on $name', (kind) =
     tokens = { ada: await secretOf('ada'), bob: await secretOf('bob'), root: await secretOf('root') };
   });
 
-  test('have one holder a path, all of a lease or nothing, and a history of each lock', async () => {
+  test('have one holder per path, all or none of a lease, and a history of each lock', async () => {
     const property = fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 30 }), async (steps) => {
       const { id: workspace } = await service.newWorkspace();
       const held = new Map<string, Held>();

@@ -146,7 +146,7 @@ test('ends, even if leases change between the queries, as outside of a transacti
   );
 });
 
-test('passes a lease only on a path that cannot complete it, and never once its paths are kept', async () => {
+test('overtakes a lease only on a path that cannot complete it, and never once its paths are kept', async () => {
   await fc.assert(
     fc.asyncProperty(lines, async ({ leases, held, kept }) => {
       const waiting = waitingAt(leases, held, ({ id }) => kept[Number(id.split(' ')[1])] === true);
@@ -168,7 +168,7 @@ test('passes a lease only on a path that cannot complete it, and never once its 
 });
 
 /** Clients that come, hold what they are granted for a while, and go: minute by minute, with the times of the service. */
-test('leaves nobody waiting for others who came more than one level of priority later', async () => {
+test('leaves nobody waiting for others who came more than one priority level later', async () => {
   const client = fc.record({ lease, arrives: fc.nat(20), holds: fc.integer({ min: 1, max: 6 }) });
   await fc.assert(
     fc.asyncProperty(fc.array(client, { minLength: 1, maxLength: 14 }), async (clients) => {

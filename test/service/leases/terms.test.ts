@@ -109,7 +109,7 @@ describe.each(databaseKinds)('leases follow the rules of locks, on $name', (kind
     expect((await put(lease, wanted)).status).toBe(410);
   });
 
-  test('pools: a lease that waits wants the items of now', async () => {
+  test('pools: a waiting lease wants the current items', async () => {
     const { id: workspace, take, release, put } = await newWorkspace();
     const { storage } = service;
     await storePool(storage, workspace, 'seats', 's/1');

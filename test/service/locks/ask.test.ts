@@ -144,7 +144,7 @@ describe.each(databaseKinds)('people who ask for a lock, on $name', (kind) => {
       return decision;
     });
 
-  test('are passed by nobody while the path is kept for them', async () => {
+  test('are not overtaken by anyone while the path is kept for them', async () => {
     const set = waitRequest('set', { paths: [path, 'held'], urgency: 1 });
     await storeLocks(storage, { workspace_id: workspace, path: 'held' });
     await storage.commit({ workspace }, (db) => joinLine(db, [set]));
@@ -160,7 +160,7 @@ describe.each(databaseKinds)('people who ask for a lock, on $name', (kind) => {
     expect(await urgent(ada)).toMatchObject({ kind: 'blocked', next: { owner: 'set' } });
   });
 
-  test('are not notified, and wait on, if somebody locks the path at that moment', async () => {
+  test('are not notified, and keep waiting, if someone locks the path at that moment', async () => {
     await ask(bo);
     await free();
     const { tellPeople } = askingWith(async (...change) => {
@@ -175,7 +175,7 @@ describe.each(databaseKinds)('people who ask for a lock, on $name', (kind) => {
     expect([await told(), await queue(), errors]).toEqual([['bo'], [['bo', 'still']], []]);
   });
 
-  test('come after those who are ahead of them, also of a free path', async () => {
+  test('come after anyone ahead of them, even on a free path', async () => {
     // Ahead also within the same millisecond.
     const job = waitRequest('job', { paths: [path], urgency: 1 });
     await storage.commit({ workspace }, (db) => joinLine(db, [job]));

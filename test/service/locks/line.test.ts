@@ -21,7 +21,7 @@ describe.each(databaseKinds)('a place in line, on $name', (kind) => {
       ),
     );
 
-  test('goes to those who come first, and is kept for a minute after it was last asked for', async () => {
+  test('is assigned first come, first served, and kept for a minute after the last request', async () => {
     const queue = async () => (await listQueue(storage.read, { workspace, path: 'a' })).map(({ owner }) => owner);
     await join('b', 'c', 'a');
     expect(await queue()).toEqual(['b', 'c', 'a']);
@@ -67,7 +67,7 @@ describe.each(databaseKinds)('a place in line, on $name', (kind) => {
     expect([counted, queries.length]).toEqual([{ a: 2, b: 1, c: 0 }, 1]);
   });
 
-  test('is told to all who ask at the same time with one query, among those of each path that they want', async () => {
+  test('is returned to all who ask at the same time with one query, counted among the waits for each path that they want', async () => {
     const waits = ['first', 'away', 'set', 'last'].map((id) =>
       waitRequest(id, { paths: id === 'set' ? [...'12345xy'] : [id === 'first' ? 'x' : 'y'] }),
     );
@@ -173,7 +173,7 @@ describe.each(databaseKinds)('a place in line, on $name', (kind) => {
   });
 });
 
-test('the others look again when a client may have left, and soon at the latest, but leave a person the whole time', () => {
+test('others look again when a client may have left, and soon at the latest, but leave a person the complete time', () => {
   const next = { id: 'a', rank: 1, wanted: 1, free: [], keeps: false, owner: 'ada', origin: null };
   const waits = [10_000, 100, 0].map((presentMs) => lookAgainMs({ ...next, kind: 'request', presentMs }));
   expect(waits).toEqual([300, 100, 1]);

@@ -62,7 +62,7 @@ describe.each(databaseKinds)('a page of locks on $name', (kind) => {
     expect(await pathsOf({ words })).toEqual([paths]);
   });
 
-  test('searches on where the search of the page before ended', async () => {
+  test('continues the search where the previous page ended', async () => {
     const last = `many/${many - 1}`;
     const pages = await pathsOf({ workspace: 'game', words: [last] });
     expect(pages).toEqual([...Array.from({ length: many / maxSearched - 1 }, () => []), [last], []]);

@@ -35,7 +35,7 @@ describe.each(databaseKinds)('the locks of an owner on $name', (kind) => {
     if (storage.dialect === 'postgres') await storage.commit('global', (db) => sql`analyze locks`.execute(db));
   });
 
-  test('are those that the owner may renew, in the workspaces that the token may see', async () => {
+  test('are the locks that the owner may renew, in the workspaces that the token may see', async () => {
     const placesOf = async (workspaces: readonly string[] | null) =>
       (await listOwnLocks(storage.read, { ...ada, workspaces }, 9)).map(({ workspace_id, path }) => [
         workspace_id,

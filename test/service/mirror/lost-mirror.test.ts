@@ -61,7 +61,7 @@ describe.each(databaseKinds)('a mirror whose folder was removed, on $name', (kin
     await client.git('clone', '--quiet', mirror.url, 'game');
   });
 
-  test('is told to come back while the remote is down, and leaves no branch out', async () => {
+  test('asks clients to retry while the remote is down, and serves all branches or none', async () => {
     const mirror = await mirrored(service, folder, service.secret);
     mirror.remote.commit({ branch: 'main', files: { a: '1' } });
     await mirror.sync();

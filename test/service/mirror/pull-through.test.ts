@@ -48,7 +48,7 @@ async function game() {
   return workspace;
 }
 
-test('all who ask share one fetch, which continues after they were told to come back', async () => {
+test('all clients share one fetch, which continues after they were asked to retry', async () => {
   const { pull, fetches, wantedBy } = setUp();
   const workspace = await game();
   const asked = Array.from({ length: 5 }, () => pull.commits(workspace, heads, 50));

@@ -57,7 +57,7 @@ describe.skipIf(postgresServer === undefined)('two instances with a disk each (n
     }
   });
 
-  test('a clone that began before a forced push continues at either, or is told to begin again', async () => {
+  test('a clone that began before a forced push continues at either, or must start again', async () => {
     const mirror = await mirrored(both()[0], folder, token);
     const { remote } = mirror;
     remote.commit({ branch: 'main', files: { a: '1' } }, { branch: 'main', files: { a: '2' } });

@@ -48,7 +48,7 @@ describe.each(databaseKinds)('the removal of old data on $name', (kind) => {
     expect(await names('syncs', 'id')).toEqual(['waiting', 'young']);
   });
 
-  test('keeps the audit forever, or as long as it is told to', async () => {
+  test('keeps the audit log forever, or for the configured time', async () => {
     for (const [action, age] of [
       ['old', 30 * day + minute],
       ['young', 30 * day - minute],

@@ -84,7 +84,7 @@ describe.each(databaseKinds)('a running sync on $name', (kind) => {
     expect(await claimSync(storage)).toMatchObject({ workspace: 'w', branch: 'main' });
   });
 
-  test('says that it was taken over, even at its very end', async () => {
+  test('reports that it was taken over, even at its very end', async () => {
     const { storage, course, lines, done } = await startRunning();
     await changeRows(storage, 'syncs', { claimed_by: 'another' });
     course.resolve({ head: 'abc', receivedObjects: 1 });

@@ -93,7 +93,7 @@ describe.each(senders)('a push event of %s', (sender) => {
     expect(parsePushEvent(forge, received(sender, { after }))).toEqual({ kind: 'pushed', branch: 'main' });
   });
 
-  test('says that the branch was deleted, also with ids of SHA-256', () => {
+  test('reports a deleted branch, even with SHA-256 ids', () => {
     for (const after of [deleted.after, '0'.repeat(64)]) {
       expect(parsePushEvent(forge, received(sender, { after }))).toEqual({ kind: 'deleted', branch: 'main' });
     }
@@ -119,7 +119,7 @@ describe.each(senders)('a push event of %s', (sender) => {
     expect(() => parsePushEvent(forge, received(sender, pushed))).toThrow(/\w.*\.$/);
   });
 
-  test('is not understood without the name of the event', () => {
+  test('cannot be parsed without the name of the event', () => {
     const unnamed = Object.entries(signed.headers).filter(([header]) => !header.endsWith('-event'));
     const headers = Object.fromEntries(unnamed);
     expect(() => parsePushEvent(forge, { ...signed, headers })).toThrow(Refusal);
@@ -133,7 +133,7 @@ describe.each(senders)('a push event of %s', (sender) => {
   );
 });
 
-test.each(senders)('a large event of %s is understood from its beginning, wherever that ends', (sender) => {
+test.each(senders)('a large event of %s is parsed from its start, wherever that ends', (sender) => {
   const messages = Array.from({ length: 200 }, (_, index) => ({ message: `"ref":"refs/heads/x" {[\\"${index}` }));
   const { headers, body } = received(sender, { more: { messages } });
   const start = body.indexOf('"commits"');

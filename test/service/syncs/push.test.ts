@@ -89,7 +89,7 @@ describe.each(databaseKinds)('pushes on $name', (kind) => {
     expect(again.body.estimated_objects).toBe(first.received_objects);
   });
 
-  test('more than GitHub sends is 413', async () => {
+  test('a larger event than GitHub sends gets 413', async () => {
     const { workspace, secret } = await pushedWorkspace();
     const { headers } = pushDelivery('github', secret);
     const length = { 'Content-Length': 25 * 1_024 * 1_024 + 1 };
@@ -172,20 +172,20 @@ describe.each(databaseKinds)('pushes on $name', (kind) => {
     });
   });
 
-  test('commands that make the first secret together get the same one', async () => {
+  test('commands that create the first secret at the same time get the same one', async () => {
     const workspace = await service.workspace();
     const [one, ...others] = await Promise.all(Array.from({ length: 5 }, () => secretOf(workspace)));
     expect(new Set(others)).toEqual(new Set([one]));
   });
 
-  test('a signed event that is not understood is 422, and says what was expected', async () => {
+  test('a signed event that cannot be parsed gets 422, and the response says what was expected', async () => {
     const { workspace, secret } = await pushedWorkspace();
     const reply = await sendFrom('github', { workspace, secret }, { event: 'issues' });
     expect(expectProblem(reply, 'invalid-request').detail).toContain('"push" in the header x-github-event');
     expect(await syncs(workspace)).toEqual([]);
   });
 
-  test('a form is 415, and says what to choose', async () => {
+  test('a form gets 415, and the response says what to choose', async () => {
     const { workspace, secret } = await pushedWorkspace();
     const { headers, raw } = pushDelivery('github', secret);
     const form = {

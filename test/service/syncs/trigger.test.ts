@@ -50,7 +50,7 @@ test('many triggers share a few listings, and one estimate', async () => {
   expect(Math.max(asked.length, counts.estimates)).toBeLessThan(5);
 });
 
-test('branches that a listing lacks are removed, unless they were synced again or it lacks the branch as well', async () => {
+test('branches that a listing lacks are removed, unless they were synced again, or it also lacks the requested branch', async () => {
   const { prepare, asked } = withListings();
   const synced = { ...workspace, id: 'synced' };
   await storeWorkspace(storage, synced);

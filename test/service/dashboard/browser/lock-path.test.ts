@@ -66,7 +66,7 @@ test('the page of a path shows changes as they happen, and its history can be do
   );
 });
 
-test('a holder is notified of those who wait, and those of their turn, on any page', async ({ openPage }) => {
+test('a holder is notified of waiting clients, and they of their turn, on any page', async ({ openPage }) => {
   const workspace = await service.workspace();
   const [bob, eve] = [await service.token({ name: 'bob' }), await service.token({ name: 'eve' })];
   await takeLock(service, workspace, bob.secret, 'a');
