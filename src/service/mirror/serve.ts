@@ -68,6 +68,11 @@ export function createServe({ storage, git, pullThrough, log, mirrorLimits }: Se
 
     async function serveBranches(bytes?: Buffer): Promise<void> {
       const branches = await publishedBranches(storage, workspace.id);
+      const [first, ...others] = branches.keys();
+      // Otherwise, git would clone an empty repository, and a job would build nothing.
+      if (first === undefined) {
+        throw new GitError('not-published', `No branch of ${workspace.id} is synced. Sync one first.`);
+      }
       const lacking = await pullThrough.commits(workspace, branches);
       if (lacking !== undefined) throw new GitError('incomplete', lacking);
       await inSlot(kind, async () => {
@@ -82,7 +87,7 @@ export function createServe({ storage, git, pullThrough, log, mirrorLimits }: Se
             request: bytes && { bytes, formerHeads: await formerHeads(storage, workspace.id, branches) },
             branches,
             // Only noteDefaultBranch() writes the column.
-            defaultBranch: (workspace.default_branch ?? mainBranch) as BranchName,
+            defaultBranch: others.length === 0 ? first : ((workspace.default_branch ?? mainBranch) as BranchName),
             limits: { timeoutMs: limits.cloneTimeoutMs, signal: response.gone },
             onOutput(chunk) {
               resolve();

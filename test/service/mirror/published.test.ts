@@ -71,25 +71,33 @@ describe.each(databaseKinds)('a mirror on $name', (kind) => {
     remote.commit({ branch: 'a/b', files: { two: '2' } });
     await mirror.sync('a/b');
     const client = await gitClient();
-    expect(await client.git('ls-remote', mirror.url)).toBe(`${remote.head('a/b')}\trefs/heads/a/b\n`);
+    expect(await client.git('ls-remote', '--refs', mirror.url)).toBe(`${remote.head('a/b')}\trefs/heads/a/b\n`);
     remote.git('update-ref', '-d', 'refs/heads/a/b');
     remote.commit({ branch: 'a', files: { three: '3' } });
     await mirror.sync('a');
-    expect(await client.git('ls-remote', mirror.url)).toBe(`${remote.head('a')}\trefs/heads/a\n`);
+    expect(await client.git('ls-remote', '--refs', mirror.url)).toBe(`${remote.head('a')}\trefs/heads/a\n`);
   });
 
-  test('reports the default branch of the remote as HEAD if it was synced', async () => {
+  test('is not cloned before the first sync, as an empty repository', async () => {
+    const { url, remote } = await newMirror();
+    remote.commit({ branch: 'main', files: { a: '1' } });
+    const client = await gitClient();
+    const output = await client.refused('clone', url, 'empty');
+    expect(output).toMatch(/remote: No branch of \S+ is synced\. Sync one first\./);
+  });
+
+  test('reports the only synced branch as HEAD, and among several the default branch of the remote', async () => {
     const mirror = await newMirror();
     const { remote } = mirror;
     const client = await gitClient();
-    expect(await client.git('ls-remote', '--symref', mirror.url)).toBe('');
-    const empty = await client.run('clone', mirror.url, 'empty');
-    expect([empty.code, empty.stderr]).toEqual([0, expect.stringContaining('cloned an empty repository')]);
-
     remote.commit({ branch: 'main', files: { a: '1' } }, { branch: 'trunk', from: 'main', files: { b: '2' } });
+    remote.commit({ branch: 'feature', from: 'main', files: { c: '3' } });
     remote.git('symbolic-ref', 'HEAD', 'refs/heads/trunk');
+    await mirror.sync('feature');
+    await client.git('clone', '--quiet', mirror.url, 'only');
+    expect(await client.git('-C', 'only', 'ls-files')).toBe('a\nc\n');
     await mirror.sync('main');
-    expect(await client.git('ls-remote', '--symref', mirror.url)).toBe(`${remote.head('main')}\trefs/heads/main\n`);
+    expect(await client.git('ls-remote', '--symref', mirror.url, 'HEAD')).toBe('');
     const { code, stderr } = await client.run('clone', mirror.url, 'without-head');
     expect([code, stderr]).toEqual([0, expect.stringContaining('remote HEAD refers to nonexistent ref')]);
     await mirror.sync('trunk');

@@ -8,10 +8,12 @@ import { findWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { startAppServer } from '../../support/app-server.ts';
 import { sqlite } from '../../support/databases.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
+import { storeSyncedBranches } from '../../support/stored-rows.ts';
 
 const storage = sharedStorage(sqlite, { workspaces: ['game'] });
 
 test('a list of branches that git does not complete is cut off, and not left open', async () => {
+  await storeSyncedBranches(storage, { workspace_id: 'game', name: 'main', head: 'a'.repeat(40) });
   const serve = createServe({
     ...{ storage, log: pino({ level: 'silent' }) },
     pullThrough: { commits: async () => undefined },
