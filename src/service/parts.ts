@@ -8,6 +8,7 @@ import type { Instance } from './instance/instance.ts';
 import { createCompare } from './latest/compare.ts';
 import { createFetchObjects } from './lfs/fetch-objects.ts';
 import { createObjectStore, type StoreOwner } from './lfs/object-store.ts';
+import { createUrlSigner, urlKey } from './lfs/signed-url.ts';
 import type { LockQuotas } from './locks/lock-quota.ts';
 import { createLocks } from './locks/locks.ts';
 import { createPullThrough } from './mirror/pull-through.ts';
@@ -76,6 +77,7 @@ export async function createParts(
     pullThrough: createPullThrough({ ...options, ...instance, fetchObjects }),
     objectsOf: (workspace: StoreOwner) => createObjectStore(options.dataFolder, workspace),
     rateLimiter: createRateLimiter(options.rateLimit),
+    urlSigner: createUrlSigner(await urlKey(storage), databaseClock.now),
   };
   return {
     ...shared,

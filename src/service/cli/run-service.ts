@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -21,6 +20,7 @@ import { createMetrics } from '../runtime/metrics.ts';
 import { type Service, startService } from '../service.ts';
 import { makeSignInLink } from '../sessions/sessions.ts';
 import { cleanUpAtStart } from '../startup-cleanup.ts';
+import { databaseKey } from '../storage/database-key.ts';
 import { schemaVersion } from '../storage/migrate.ts';
 import type { Storage } from '../storage/storage.ts';
 import { createToken } from '../tokens/tokens.ts';
@@ -166,7 +166,7 @@ const build = { version: packageVersion, revision };
 
 /** A folder belongs to one database: startup removes mirrors whose workspaces are not in the database. */
 async function requireFolderOfDatabase(storage: Storage, folder: string): Promise<void> {
-  const id = await databaseId(storage);
+  const id = await databaseKey(storage, 'database-id');
   const file = join(folder, 'database-id');
   const known = await unlessMissing(readFile(file, 'utf8'));
   if (known === undefined) {
@@ -179,14 +179,6 @@ async function requireFolderOfDatabase(storage: Storage, folder: string): Promis
     );
   }
 }
-
-const databaseId = ({ commit }: Storage): Promise<string> =>
-  commit('global', async (db) => {
-    const found = await db.selectFrom('database_ids').select('id').executeTakeFirst();
-    const id = found?.id ?? randomUUID();
-    if (found === undefined) await db.insertInto('database_ids').values({ id }).execute();
-    return id;
-  });
 
 const sampleWorkspace = 'sample';
 const devTokenLifetime = { seconds: 7 * 86_400 };

@@ -41,9 +41,8 @@ export function createRequestLimit({ credentialOf, addressOf }: RequestLimitOpti
   return {
     /** Starts the request when a slot is free, unless its client has disconnected. */
     async wait(incoming: IncomingMessage, outgoing: ServerResponse, begin: () => void): Promise<void> {
-      const { method = '', url = '' } = incoming;
-      // HEAD takes as much work as GET. An object of Git LFS takes long, but little work.
-      const limit = ['GET', 'HEAD'].includes(method) && !/\/objects\/[0-9a-f]{64}\?/.test(url) ? reads : others;
+      // HEAD takes as much work as GET.
+      const limit = ['GET', 'HEAD'].includes(incoming.method ?? '') ? reads : others;
       await limit(keyOf(incoming), async () => {
         // Lets other requests run between those of one token.
         await setImmediate();

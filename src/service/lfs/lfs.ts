@@ -1,6 +1,6 @@
 import { type Context, Hono } from 'hono';
-import { byBearerOrPassword, requireAccess } from '../access/access.ts';
-import { bearerOf, requestedWorkspace } from '../access/caller.ts';
+import { byBearerOrPassword } from '../access/access.ts';
+import { bearerOf } from '../access/caller.ts';
 import type { ApiParts } from '../api/operation.ts';
 import { type ApiResponse, Refusal } from '../contract/response.ts';
 import { grants } from '../contract/scopes.ts';
@@ -12,16 +12,18 @@ import type { PullThrough } from '../mirror/pull-through.ts';
 import { subscriberOf } from '../platform/ip-address.ts';
 import { limitParallel } from '../runtime/limit-parallel.ts';
 import { lfsEndpoint } from '../workspaces/settings.ts';
-import type { FoundWorkspace } from '../workspaces/workspaces.ts';
+import { type FoundWorkspace, findWorkspace } from '../workspaces/workspaces.ts';
 import { addLfsLockRoutes } from './locks.ts';
 import type { ObjectStore, StoredObject, StoreOwner } from './object-store.ts';
 import { type ObjectName, parseOid } from './pointer.ts';
 import { batchSchema, type DownloadBatch } from './requests.ts';
 import { addRoute, basePath, lfsError, lfsResponse } from './responses.ts';
+import { signedNames, type UrlSigner, urlLifetimeSeconds } from './signed-url.ts';
 
 export interface LfsParts extends ApiParts {
   readonly objectsOf: (workspace: StoreOwner) => Pick<ObjectStore, 'use'>;
   readonly pullThrough: Pick<PullThrough, 'objects'>;
+  readonly urlSigner: UrlSigner;
 }
 
 /**
@@ -58,7 +60,7 @@ const maxObjects = 1_000;
 /** Undefined if the client must request the whole batch from the store: it uses one server for each batch. */
 async function offerFromMirror(
   c: Context<Environment>,
-  { publicUrl, objectsOf, pullThrough }: LfsParts,
+  { publicUrl, objectsOf, pullThrough, urlSigner }: LfsParts,
   workspace: FoundWorkspace,
   { objects, transfers }: DownloadBatch,
 ): Promise<ApiResponse | undefined> {
@@ -77,14 +79,15 @@ async function offerFromMirror(
   }
   if (inMirror.size === 0) return undefined;
   if (!isAll(inMirror) && lfsEndpoint(workspace) !== undefined) return undefined;
-  // Next to the URL of the request: git-lfs has credentials for it, perhaps by its path.
-  const base = origin + (c.env.incoming.url ?? '').replace(/\/batch(?:[?#].*)?$/s, '');
   const responses = objects.map((object) => {
     // Without a store to redirect to, each object that the mirror lacks gets an error.
     if (!inMirror.has(object.oid)) {
       return { ...object, error: { code: 404, message: `The mirror lacks it. ${unknownStore(workspace)}` } };
     }
-    return { ...object, actions: { download: { href: `${base}/${object.oid}?size=${object.size}` } } };
+    const { text, expiresAt } = urlSigner.sign(workspace.id, object);
+    const href = `${origin}${basePath.replace(':id', workspace.id)}/objects/${object.oid}?${text}`;
+    const download = { href, expires_in: urlLifetimeSeconds, expires_at: expiresAt.toISOString() };
+    return { ...object, authenticated: true, actions: { download } };
   });
   return lfsResponse(200, { transfer: 'basic', objects: responses, hash_algo: 'sha256' });
 }
@@ -123,13 +126,14 @@ const parallelDownloads = {
   },
 };
 
-/** Adds the route for the contents of objects. */
-function addDownloadRoute(app: App, routes: LfsParts): void {
-  const { storage, objectsOf, pullThrough } = routes;
+/** Adds the route for the contents of objects. The signature in the URL replaces a token. */
+function addDownloadRoute(app: App, { storage, objectsOf, pullThrough, urlSigner }: LfsParts): void {
   const limitDownloads = limitParallel(parallelDownloads);
 
-  /** The URL may be from another instance, which has the object. */
-  async function find(workspace: FoundWorkspace, object: ObjectName): Promise<StoredObject | undefined> {
+  /** The URL may have been signed by another instance, which has the object. */
+  async function find(id: string, object: ObjectName): Promise<StoredObject | undefined> {
+    const workspace = await findWorkspace(storage.read, id);
+    if (workspace === undefined) return undefined;
     const use = () => objectsOf(workspace).use(object);
     const found = await use();
     if (found !== undefined) return found;
@@ -149,15 +153,23 @@ function addDownloadRoute(app: App, routes: LfsParts): void {
     });
   }
 
-  // The pattern matches only ids of objects. Other paths below `objects` keep their own responses.
-  app.get(`${basePath}/objects/:oid{[0-9a-f]{64}}`, requireAccess(routes, mirrorScope), async (c) => {
-    const workspace = await requestedWorkspace(c, storage);
-    const oid = parseOid(c.req.param('oid'));
-    const { size } = readQuery(c.env.incoming.url ?? '', ['size']);
-    const found = oid.ok ? await find(workspace, { oid: oid.value, size: Number(size) }) : undefined;
-    if (!oid.ok || found === undefined) {
-      const message = 'The mirror does not have this object. Request its URL from objects/batch.';
-      return send(c, lfsError(404, message, c.get('requestId')));
+  // The pattern matches only hexadecimal ids. Other paths below `objects` keep their own responses.
+  app.get(`${basePath}/objects/:oid{[0-9a-f]+}`, async (c) => {
+    const [workspace, text] = [c.req.param('id'), c.req.param('oid')];
+    const refuse = (status: number, message: string): Response =>
+      send(c, lfsError(status, message, c.get('requestId')));
+    const query = readQuery(c.env.incoming.url ?? '', signedNames);
+    const verification = urlSigner.verify(workspace, text, query);
+    const oid = parseOid(text);
+    if (verification.kind === 'invalid' || !oid.ok) {
+      return refuse(403, 'This service did not issue this URL. Request one from objects/batch.');
+    }
+    if (verification.kind === 'expired') {
+      return refuse(403, 'This URL has expired. Request another one from objects/batch.');
+    }
+    const found = await find(workspace, { oid: oid.value, size: verification.size });
+    if (found === undefined) {
+      return refuse(404, 'The mirror no longer has this object. Request its current URL from objects/batch.');
     }
     const response = responseTo(c, found, oid.value);
     return c.req.method === 'HEAD' ? new Response(null, response) : download(c, response);

@@ -31,9 +31,8 @@ export const tables = {
   // empty id has the start value of workspaces without a row, which a restore also raises.
   fences: `
     workspace_id bytes primary key, value bigint not null`,
-  // One row, with the id of the database and its backups: the first instance creates it, and it never changes.
-  database_ids: `
-    id text primary key`,
+  signing_keys: `
+    name text primary key, secret text not null`,
   locks: `
     workspace_id bytes not null references workspaces (id), path bytes not null, id bytes not null,
     type text not null, owner text not null, origin text, note text,

@@ -126,11 +126,11 @@ describe.each(databaseKinds)('restore on $name', (kind) => {
     flipped.writeUInt8(flipped.readUInt8(backup.length - 5) ^ 1, backup.length - 5);
     const cases = [
       [backup.subarray(0, -20), 'its end is missing'],
-      [edited('["database_ids"', '["spells"'), 'one of its lines is not an entry of a backup'],
-      [edited('"c2VjcmV0"', '{}'), 'one of its lines is not an entry of a backup'],
-      [edited('{"id":"c2VjcmV0"', '{"no":"c2VjcmV0"'), 'the database does not accept rows of the table "database_ids"'],
+      [edited('["signing_keys"', '["spells"'), 'one of its lines is not an entry of a backup'],
+      [edited('{"name":"lfs"', '{"name":{}'), 'one of its lines is not an entry of a backup'],
+      [edited('{"name":"lfs"', '{"nome":"lfs"'), 'the database does not accept rows of the table "signing_keys"'],
       [edited(/\n$/, '\n['), 'one of its lines is not an entry of a backup'],
-      [edited('"value":3', '"value":null'), 'the database does not accept rows of the table "fences"'],
+      [edited('"c2VjcmV0"', 'null'), 'the database does not accept rows of the table "signing_keys"'],
       [flipped, 'its checksum or its compression is wrong'],
       [edited(/"game"/g, '"../../evil"'), 'no workspace can have the id "../../evil"'],
       [edited('"schema":', '"schema":1'), 'Restore it with version 1.2.3, which wrote it'],

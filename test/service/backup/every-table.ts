@@ -11,7 +11,7 @@ const largest = Number.MAX_SAFE_INTEGER;
 const given: { readonly [T in keyof Tables]?: readonly Partial<Selectable<Tables[T]>>[] } = {
   tokens: [{ id: 'tok_1' }, { id: 'tok_2' }],
   sessions: [{ expires_at: largest }],
-  database_ids: [{ id: 'c2VjcmV0' }],
+  signing_keys: [{ name: 'lfs', secret: 'c2VjcmV0' }],
   workspaces: [{ id: 'game' }, { id: 'b' }],
   syncs: [{ received_bytes: largest }, {}],
   // The paths sort differently by the rules of a language.

@@ -125,7 +125,7 @@ test('serve ends if the database refuses a change at its start', async () => {
   const folder = folderNamed('refusing');
   await runMain(addGame, commandEnvironment(folder));
   const database = new DatabaseSync(join(folder, 'service.db'));
-  database.exec("create trigger refuse before insert on database_ids begin select raise(abort, 'not now'); end");
+  database.exec("create trigger refuse before insert on signing_keys begin select raise(abort, 'not now'); end");
   database.close();
   const { code, stderr } = await runCommand(['serve', '--port=0'], { folder });
   expect(code).toBe(1);

@@ -48,6 +48,7 @@ const describedParts = (parts: Partial<Parts>): Parts => ({
   log: pino({ level: 'silent' }),
   publicUrl: () => undefined,
   objectsOf: notHere,
+  urlSigner: { sign: notHere, verify: () => ({ kind: 'invalid' }) },
   isStopping: () => false,
   onError: notHere,
   ...parts,

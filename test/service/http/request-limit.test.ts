@@ -14,7 +14,6 @@ const turn = async (): Promise<void> => {
 
 interface Sent {
   readonly method?: 'GET' | 'HEAD';
-  readonly url?: string;
   readonly credential?: string;
   readonly address?: string;
 }
@@ -29,7 +28,6 @@ function setUp() {
   async function request(what: Sent, tokenId?: string) {
     const incoming = new IncomingMessage(new Socket());
     incoming.method = what.method ?? 'POST';
-    incoming.url = what.url ?? '/';
     sent.set(incoming, what);
     const outgoing = new ServerResponse(incoming);
     const state = { isStarted: false, incoming, end: () => void outgoing.emit('close') };
@@ -66,13 +64,6 @@ test('4 reads of a token run at once, in addition to its other requests', async 
   await send(128, { address: '192.0.2.7' });
   expect(started(await send(6, { method: 'GET', address: '192.0.2.7' }))).toHaveLength(4);
   expect(started(await send(1, { method: 'HEAD', address: '192.0.2.7' }))).toHaveLength(0);
-});
-
-test('downloads of LFS objects do not wait for reads', async () => {
-  const send = setUp();
-  await send(4, { method: 'GET', address: '192.0.2.7' });
-  const url = `/v1/workspaces/game/lfs/objects/${'a'.repeat(64)}?size=1`;
-  expect(started(await send(6, { method: 'GET', url, address: '192.0.2.7' }))).toHaveLength(6);
 });
 
 test('a token is not delayed by the requests of another one, or of strangers at its address', async () => {

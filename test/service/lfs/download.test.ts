@@ -6,8 +6,10 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { createUrlSigner } from '../../../src/service/lfs/signed-url.ts';
 import { removeWorkspaceInBatches } from '../../../src/service/workspaces/remove-workspace.ts';
 import { operator } from '../../support/operator.ts';
+import { findRows } from '../../support/stored-rows.ts';
 import { locksOf, sharedService } from '../http/shared-service.ts';
 import { expectLfsError, lfsOf } from './lfs-of.ts';
 import { objectName, ownerOf, storeObject } from './stored-object.ts';
@@ -25,12 +27,8 @@ async function addressed(bytes: Uint8Array = content) {
   return { ...object, workspace, href: new URL(href) };
 }
 
-const refusalOf = (url: URL) => service.ask('GET', url.pathname + url.search, { token: service.secret });
-
-const authorization = () => `Bearer ${service.secret}`;
-
-const get = (url: URL, headers: Readonly<Record<string, string>> = {}, method = 'GET') =>
-  fetch(url, { method, headers: { ...headers, authorization: authorization() } });
+const refusalOf = async (url: URL, headers: Readonly<Record<string, string>> = {}) =>
+  service.ask('GET', url.pathname + url.search, { headers });
 
 describe('an object', () => {
   let object: Awaited<ReturnType<typeof addressed>>;
@@ -38,8 +36,8 @@ describe('an object', () => {
     object = await addressed();
   });
 
-  test('is downloaded from its URL, and must not be cached by proxies', async () => {
-    const response = await get(object.href);
+  test('is downloaded from its URL without a token, and must not be cached by proxies', async () => {
+    const response = await fetch(object.href);
     expect(Buffer.from(await response.arrayBuffer())).toEqual(content);
     expect(Object.fromEntries(response.headers)).toMatchObject({
       'content-type': 'application/octet-stream',
@@ -49,7 +47,7 @@ describe('an object', () => {
       'cache-control': 'private',
       'x-content-type-options': 'nosniff',
     });
-    const head = await get(object.href, { range: 'bytes=1-2' }, 'HEAD');
+    const head = await fetch(object.href, { method: 'HEAD', headers: { range: 'bytes=1-2' } });
     expect([head.status, head.headers.get('content-length'), await head.text()]).toEqual([
       200,
       String(content.length),
@@ -63,7 +61,7 @@ describe('an object', () => {
     ['bytes=150000-400000', 150_000, 300_000],
     ['BYTES=1-99', 1, 100],
   ])('is downloaded in part: %s', async (range, start, end) => {
-    const response = await get(object.href, { range, 'if-range': `"${object.oid}"` });
+    const response = await fetch(object.href, { headers: { range, 'if-range': `"${object.oid}"` } });
     expect([response.status, response.headers.get('content-range')]).toEqual([206, `bytes ${start}-${end - 1}/300000`]);
     expect(Buffer.from(await response.arrayBuffer())).toEqual(content.subarray(start, end));
   });
@@ -78,7 +76,7 @@ describe('an object', () => {
   ])(
     'is downloaded completely if the range is invalid, has no first byte, is past the end, or of another object: %j',
     async (headers) => {
-      const response = await get(object.href, headers);
+      const response = await fetch(object.href, { headers });
       expect([response.status, Number(response.headers.get('content-length'))]).toEqual([200, content.length]);
       expect(Buffer.from(await response.arrayBuffer())).toEqual(content);
     },
@@ -86,27 +84,39 @@ describe('an object', () => {
 
   test('is downloaded even if it is empty, with a range too', async () => {
     const { href } = await addressed(new Uint8Array());
-    expect(await (await get(href)).text()).toBe('');
-    expect((await get(href, { range: 'bytes=0-' })).status).toBe(200);
+    expect(await (await fetch(href)).text()).toBe('');
+    expect((await fetch(href, { headers: { range: 'bytes=0-' } })).status).toBe(200);
   });
 
   const other = objectName(Buffer.of(1)).oid;
+  type Query = Readonly<Record<string, string>>;
 
-  test.each<[string, number, (url: string) => string]>([
-    ['the name of another object', 404, (url) => url.replace(/[0-9a-f]{64}/, other)],
-    ['a shorter name', 403, (url) => url.replace(/[0-9a-f]{64}/, 'ab')],
-    ['a path', 403, (url) => url.replace(/[0-9a-f]{64}/, '..%2f..%2fservice.db')],
-    ['another size', 404, (url) => url.replace(/size=\d+/, 'size=1')],
-    ['no size', 404, (url) => url.replace(/\?.*/, '')],
-  ])('is not served if its URL was changed to have %s', async (_, status, change) => {
-    expectLfsError(await refusalOf(new URL(change(object.href.href))), status);
+  test.each<[string, (oid: string) => string, (query: Query) => Query]>([
+    ['the name of another object', () => other, (query) => query],
+    ['a path', () => '..%2f..%2fservice.db', (query) => query],
+    ['a later expiry', (oid) => oid, (query) => ({ ...query, expires: String(Number(query['expires']) + 1) })],
+    ['an infinite expiry', (oid) => oid, (query) => ({ ...query, expires: 'Infinity' })],
+    ['another size', (oid) => oid, (query) => ({ ...query, size: '1' })],
+    ['the same size in other digits', (oid) => oid, (query) => ({ ...query, size: `0${query['size']}` })],
+    ['half of the signature', (oid) => oid, (query) => ({ ...query, signature: query['signature']?.slice(1) ?? '' })],
+    ['no parameters', (oid) => oid, () => ({})],
+  ])('is not served if its URL was changed to have %s, even with a token', async (_, nameOf, queryOf) => {
+    const query = new URLSearchParams(queryOf(Object.fromEntries(object.href.searchParams)));
+    const url = new URL(`${nameOf(object.oid)}?${query}`, object.href);
+    for (const token of [undefined, service.secret]) {
+      const response = await service.ask('GET', url.pathname + url.search, { token });
+      expectLfsError(response, 403);
+    }
   });
 
-  test('is not served from a mirror that lacks it', async () => {
+  test('is not served with a signature for another workspace, or from a mirror that lacks it', async () => {
+    const other = await addressed();
     const without = await service.workspace();
-    const url = new URL(object.href);
-    url.pathname = url.pathname.replace(object.workspace, without);
-    expect(expectLfsError(await refusalOf(url), 404)).toContain('objects/batch');
+    for (const workspace of [other.workspace, without]) {
+      const url = new URL(object.href);
+      url.pathname = url.pathname.replace(object.workspace, workspace);
+      expectLfsError(await refusalOf(url), 403);
+    }
     const { oid, size } = object;
     expect((await lfsOf(service, without, service.secret).batch([{ oid, size }])).status).toBe(307);
   });
@@ -115,8 +125,9 @@ describe('an object', () => {
     const [removed, changed] = [await addressed(), await addressed()];
     await removeWorkspaceInBatches(service.storage, operator, removed.workspace);
     await writeFile(changed.path, 'damaged');
-    expectLfsError(await refusalOf(removed.href), 403);
-    expectLfsError(await refusalOf(changed.href), 404);
+    for (const { href } of [removed, changed]) {
+      expect(expectLfsError(await refusalOf(href), 404)).toContain('objects/batch');
+    }
   });
 
   test('records its last use on download, but not every time', async () => {
@@ -124,10 +135,10 @@ describe('an object', () => {
     const lastUse = async () => (await stat(path)).mtimeMs;
     const set = (secondsAgo: number) => utimes(path, Date.now() / 1_000 - secondsAgo, Date.now() / 1_000 - secondsAgo);
     await set(300);
-    await (await get(href)).arrayBuffer();
+    await (await fetch(href)).arrayBuffer();
     expect(await lastUse()).toBeLessThan(Date.now() - 200_000);
     await set(900);
-    await (await get(href)).arrayBuffer();
+    await (await fetch(href)).arrayBuffer();
     expect(await lastUse()).toBeGreaterThan(Date.now() - 60_000);
   });
 });
@@ -142,7 +153,7 @@ async function openObjects(): Promise<readonly string[]> {
 
 /** Downloads the object from this IP address of the machine, and returns its length. */
 async function downloadAs(localAddress: string, href: URL): Promise<number> {
-  const asked = request(href, { localAddress, agent: false, headers: { authorization: authorization() } });
+  const asked = request(href, { localAddress, agent: false });
   asked.end();
   const [response] = (await once(asked, 'response')) as [IncomingMessage];
   return (await buffer(response)).length;
@@ -159,8 +170,7 @@ test.runIf(process.platform === 'linux')(
     const before = process.memoryUsage().rss;
     const clients = Array.from({ length: 80 }, () => {
       const socket = connect(service.port, '127.0.0.1').pause();
-      const head = `GET ${href.pathname}${href.search} HTTP/1.1\r\nhost: a\r\nauthorization: ${authorization()}`;
-      socket.write(`${head}\r\n\r\n`);
+      socket.write(`GET ${href.pathname}${href.search} HTTP/1.1\r\nhost: a\r\n\r\n`);
       return socket;
     });
     // One IP address gets at most this number, so that others can connect.
@@ -176,3 +186,27 @@ test.runIf(process.platform === 'linux')(
     expect(warnings.filter(({ message }) => message.includes('garbage collection'))).toEqual([]);
   },
 );
+
+describe('a signed URL', () => {
+  const object = objectName(content);
+
+  test('is valid for an hour', () => {
+    let now = Date.UTC(2026, 0, 1);
+    const signer = createUrlSigner('key', () => now);
+    const { text, expiresAt } = signer.sign('game', object);
+    const sent = Object.fromEntries(new URLSearchParams(text));
+    expect(expiresAt.getTime() - now).toBe(3_600_000);
+    now += 3_599_999;
+    expect(signer.verify('game', object.oid, sent)).toEqual({ kind: 'valid', size: content.length });
+    now += 1;
+    expect(signer.verify('game', object.oid, sent)).toEqual({ kind: 'expired' });
+    expect(createUrlSigner('another key', () => 0).verify('game', object.oid, sent)).toEqual({ kind: 'invalid' });
+  });
+
+  test('is rejected after it has expired, and the error says so', async () => {
+    const { workspace, href, oid, size } = await addressed();
+    const { secret: key } = (await findRows(service.storage, 'signing_keys'))[0] ?? expect.fail('There is no key.');
+    const { text } = createUrlSigner(key, () => Date.now() - 3_601_000).sign(workspace, { oid, size });
+    expect(expectLfsError(await refusalOf(new URL(`?${text}`, href)), 403)).toContain('has expired');
+  });
+});

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type Scope, scopes } from '../../../src/service/contract/scopes.ts';
+import { createUrlSigner, urlKey } from '../../../src/service/lfs/signed-url.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { changeRows } from '../../support/stored-rows.ts';
 import { sufficientFor } from '../http/operations.ts';
@@ -43,20 +44,20 @@ describe.each(databaseKinds)('a batch of objects over Git LFS on $name', (kind) 
     const workspace = await service.workspace();
     const { oid, size } = await storeObject(service.dataFolder, await ownerOf(service, workspace), content);
     const { secret } = await service.token({ scopes });
-    return { workspace, secret, object: { oid, size }, lfs: lfsOf(service, workspace, secret) };
+    return { workspace, object: { oid, size }, lfs: lfsOf(service, workspace, secret) };
   }
 
-  test('returns URLs of the service for objects in the mirror, for the credentials of the request', async () => {
-    const { workspace, secret, object, lfs } = await stocked();
+  test('returns URLs of the service for objects in the mirror, valid for an hour without credentials', async () => {
+    const { workspace, object, lfs } = await stocked();
     const { status, headers, body } = await lfs.batch([object], { transfers: ['ssh', 'basic'], hash_algo: 'sha256' });
     expect([status, headers.get('content-type')]).toEqual([200, lfsMediaType]);
     const [{ actions, ...named }] = body.objects;
-    expect([body.transfer, body.hash_algo, named]).toEqual(['basic', 'sha256', object]);
-    const { href } = actions.download;
-    expect(href).toBe(`${service.baseUrl}/v1/workspaces/${workspace}/lfs/objects/${object.oid}?size=${object.size}`);
-    const headersOf = (password: string) => ({ headers: { authorization: `Basic ${btoa(`ada:${password}`)}` } });
-    expect(await (await fetch(href, headersOf(secret))).text()).toBe('a hero');
-    expect((await fetch(href)).status).toBe(401);
+    expect([body.transfer, body.hash_algo, named]).toEqual(['basic', 'sha256', { ...object, authenticated: true }]);
+    const { href, expires_in, expires_at } = actions.download;
+    expect(href).toMatch(`${service.baseUrl}/v1/workspaces/${workspace}/lfs/objects/${object.oid}?`);
+    expect(expires_in).toBe(3_600);
+    expect(Math.abs(Date.parse(expires_at) - Date.now() - 3_600_000)).toBeLessThan(60_000);
+    expect(await (await fetch(href)).text()).toBe('a hero');
   });
 
   test('redirects to the store if the mirror lacks one, or names it if no store is known', async () => {
@@ -66,18 +67,20 @@ describe.each(databaseKinds)('a batch of objects over Git LFS on $name', (kind) 
     await changeRows(service.storage, 'workspaces', { remote: 'git@example.com:game.git' }, { id: workspace });
     const { body } = await lfs.batch([object, missing]);
     const message = expect.stringMatching(/^The mirror lacks it\. .*--lfs-url/);
-    expect(body.objects).toMatchObject([object, { ...missing, error: { code: 404, message } }]);
+    expect(body.objects).toMatchObject([
+      { ...object, authenticated: true },
+      { ...missing, error: { code: 404, message } },
+    ]);
   });
 
-  test('returns URLs below that of the mirror to a client that asks there', async () => {
-    const { workspace, secret, object } = await stocked();
-    const mirror = `/v1/workspaces/${workspace}/git/info/lfs/objects`;
-    const json = { operation: 'download', objects: [object] };
-    const headers = { 'content-type': lfsMediaType };
-    const { body } = await service.ask('POST', `${mirror}/batch`, { token: secret, json, headers });
-    const { href } = body.objects[0].actions.download;
-    expect(href).toBe(`${service.baseUrl}${mirror}/${object.oid}?size=${object.size}`);
-    expect((await service.ask('GET', href.slice(service.baseUrl.length), { token: secret })).text).toBe('a hero');
+  test('returns URLs that are valid at every instance', async () => {
+    const keys = await Promise.all(Array.from({ length: 5 }, () => urlKey(service.storage)));
+    expect(new Set(keys).size).toBe(1);
+    const { object, workspace, lfs } = await stocked();
+    const { href } = (await lfs.batch([object])).body.objects[0].actions.download;
+    const elsewhere = createUrlSigner(keys[0] ?? '', Date.now);
+    const sent = Object.fromEntries(new URL(href).searchParams);
+    expect(elsewhere.verify(workspace, object.oid, sent)).toEqual({ kind: 'valid', size: object.size });
   });
 
   type Batch = Parameters<ReturnType<typeof lfsOf>['batch']>;
