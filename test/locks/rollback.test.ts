@@ -76,6 +76,6 @@ test('a command reports a lock that it cannot release because nothing identifies
   session.ledger.record(grantOf('a', { lock: lockOf('a', { expires_at: iso(1_000) }) }));
   expect(await session.releaseAll(1_000)).toBe(false);
   expect(reported).toEqual([
-    expect.stringMatching(/^Could not release the lock on a: The current lock may be that of another job/),
+    expect.stringMatching(/^Could not release the lock on a: The current lock may belong to another job/),
   ]);
 });

@@ -8,15 +8,11 @@ import { canonicalLockPath, parseHeldPath } from '../../interface/lock-path.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import type { OurLock } from '../../locks/ownership.ts';
 
-export const splitLines = (text: string): readonly string[] => split(text, /\n/);
-
-export const splitList = (text: string): readonly string[] => split(text, /[\n,]/);
-
-const split = (text: string, separator: RegExp): readonly string[] =>
+export const splitLines = (text: string): readonly string[] =>
   text
-    .split(separator)
-    .map((part) => part.trim())
-    .filter((part) => part !== '');
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
 
 /** The spellings of true and false in the YAML 1.2 core schema. */
 export function parseBoolean(text: string): Parsed<boolean> {

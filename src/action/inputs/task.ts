@@ -1,6 +1,6 @@
 import { parseBaseUrl, readIdentityRequest } from '../../client/access.ts';
 import { type Parsed, parseNameValue, refused, textOf } from '../../interface/parsed.ts';
-import { parsePathLine, splitLines, splitList } from './parse.ts';
+import { parsePathLine, splitLines } from './parse.ts';
 import {
   complete,
   createReader,
@@ -87,7 +87,7 @@ function readTask(operation: OperationName, reader: Reader, environment: NodeJS.
     }
     case 'register-hook': {
       const url = read('hook-url');
-      const events = splitList(raw['hook-events']);
+      const events = splitLines(raw['hook-events'].replaceAll(',', '\n'));
       const options = read('hook-options');
       return complete({ operation, workspace, url, events, secret: raw['hook-secret'], options });
     }
