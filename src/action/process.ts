@@ -22,7 +22,7 @@ export function runToEnd(work: () => Promise<void>): void {
   process.once('beforeExit', () => {
     writeSync(
       2,
-      'Internal error: this step waits for nothing, and did not end. This is a bug in the action: report it.\n',
+      'Internal error: nothing is pending, but this step has not finished. This is a bug in the action: report it.\n',
     );
     process.exit(unsettled);
   });

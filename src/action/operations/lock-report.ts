@@ -102,8 +102,8 @@ const outdatedAnnotations = (
 function cancelText(reason: unknown, isAllReleased: boolean): string {
   const rest = isAllReleased
     ? 'It released all locks that it had acquired.'
-    : 'The post-step releases what may be left of its locks.';
+    : 'The post-step releases any remaining locks.';
   return reason instanceof LedgerFailure
-    ? `The ledger of this job's locks could not be written (${reason.message}), so they could not be released for certain after a kill, and the step ended. ${rest} Make sure that the runner's temporary folder is writable and has free space.`
+    ? `The ledger of this job's locks could not be written (${reason.message}), and a kill could then leave locks behind, so the step ended. ${rest} Make sure that the runner's temporary folder is writable and has free space.`
     : `The step was cancelled. ${rest}`;
 }

@@ -39,7 +39,7 @@ export function resultOf(candidate: JobLock, end: LockEnd, records: Records, now
     }
     case 'ambiguous': {
       if (grantedAgain) return replacedResult(candidate, undefined, records, now);
-      const text = `Nothing identifies the lock on ${path} as that of this job (${untilText(grant, now)}): the current lock was left alone.`;
+      const text = `Nothing identifies the lock on ${path} as a lock of this job (${untilText(grant, now)}): the current lock was left alone.`;
       return { path, result: 'left alone', until: lock.expires_at, warning: { text } };
     }
     case 'failed':

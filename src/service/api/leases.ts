@@ -34,7 +34,7 @@ const leaseParameter = workspaceParameter.extend({
   lease: z.string().openapi({
     param: { name: 'lease', in: 'path' },
     pattern: leaseIdPattern.source,
-    description: 'An id that the client chooses for each lease, such as a UUID. Invalid ids get 422.',
+    description: 'An id that the client chooses for each lease, such as a UUID. Invalid ids are refused with 422.',
     example: '0198c1a2-6f1b-7c3d-9e4f-5a6b7c8d9e0f',
   }),
 });

@@ -37,7 +37,7 @@ export function addQueueRoutes(api: Api, parts: ApiParts): void {
 
   addWorkspaceOperation(api, parts, {
     operationId: 'listQueue',
-    summary: 'List who waits for the lock on a path, in order',
+    summary: 'List the requests that wait for a path, in order',
     method: 'get',
     path,
     access: 'locks:read',

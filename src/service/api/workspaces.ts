@@ -42,7 +42,7 @@ export function addWorkspaceRoutes(api: Api, parts: ApiParts): void {
     method: 'get',
     path: '/v1/workspaces',
     access: 'any-token',
-    responses: { 200: jsonResponse('All of them.', z.object({ workspaces: z.array(workspaceSchema) })) },
+    responses: { 200: jsonResponse('The workspaces.', z.object({ workspaces: z.array(workspaceSchema) })) },
     async handle({ c }) {
       const workspaces = await listWorkspaces(storage.read);
       return jsonApiResponse(200, { workspaces: workspaces.filter(({ id }) => maySee(bearerOf(c), id)) });
@@ -55,7 +55,7 @@ export function addWorkspaceRoutes(api: Api, parts: ApiParts): void {
     method: 'get',
     path: '/v1/workspaces/{id}/branches',
     access: 'any-token',
-    responses: { 200: jsonResponse('All of them.', z.object({ branches: z.array(branchSchema) })) },
+    responses: { 200: jsonResponse('The branches.', z.object({ branches: z.array(branchSchema) })) },
     async handle({ workspace }) {
       const { listing, failure } = await remotes.askAgain(workspace);
       if (failure?.kind === 'busy') throw unavailable(failure.message, 5);
@@ -78,7 +78,7 @@ export function addWorkspaceRoutes(api: Api, parts: ApiParts): void {
     method: 'get',
     path: '/v1/workspaces/{id}/pools',
     access: 'locks:read',
-    responses: { 200: jsonResponse('All of them.', z.object({ pools: z.array(poolSchema) })) },
+    responses: { 200: jsonResponse('The pools.', z.object({ pools: z.array(poolSchema) })) },
     async handle({ c, workspace: { id } }) {
       return jsonApiResponse(200, { pools: await visiblePools(c, id, await findPools(storage.read, id)) });
     },

@@ -160,7 +160,7 @@ async function refuseStoredData(db: Database): Promise<void> {
     const { rows } = await sql`select 1 from ${sql.table(table)} limit 1`.execute(db);
     if (rows.length === 0) continue;
     throw new CommandError(
-      'The database is not empty. Restore into an empty one, or add --replace to remove its data, including the audit.',
+      'The database is not empty. Restore into an empty one, or add --replace to remove its data, including the audit log.',
     );
   }
 }

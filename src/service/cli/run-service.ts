@@ -43,7 +43,7 @@ export async function runService(
   const git = createGit({ dataFolder: data, allowFile: allowFileRemotes || dev, environment });
   await checkGit(git);
   const advice =
-    'Stop it, or choose another folder with --data. To run several services, use PostgreSQL (DATABASE_URL), and a folder for each.';
+    'Stop it, or choose another folder with --data. To run several services, use PostgreSQL (DATABASE_URL), and a separate folder for each.';
   const onIdleError = (error: Error): void => log.warn({ err: error }, 'database connection lost');
   await withOwnFolder(data, advice, () =>
     withDatabase({ data, environment, onIdleError }, (storage) =>

@@ -42,7 +42,7 @@ const orNone =
 const settingFlags = {
   deskTtl: optional(
     'DURATION',
-    'how long a lock lasts that a person takes on the dashboard or with Git LFS; at most 30d',
+    'how long locks from the dashboard or Git LFS last; at most 30d',
     parseTtl,
     `default ${defaultLfsLockTtl}`,
   ),

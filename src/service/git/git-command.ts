@@ -42,7 +42,7 @@ export async function withSilenceLimit<T>(
   work: (limits: Limits, heard: NodeJS.Timeout) => Promise<T>,
 ): Promise<T> {
   const silent = new AbortController();
-  const reason = `nothing arrived for ${formatElapsed(silenceMs)}. Check the remote and the network between.`;
+  const reason = `nothing arrived for ${formatElapsed(silenceMs)}. Check the remote and the network in between.`;
   const end = () => silent.abort(new GitError('timeout', `git could not ${purpose}: ${reason}`));
   const heard = setTimeout(end, silenceMs);
   try {

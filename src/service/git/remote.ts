@@ -61,7 +61,7 @@ export const maxRemoteLength = 2_048;
 function urlFormProblem(text: string): string | undefined {
   if (text === '' || text.length > maxRemoteLength) return `The address must have 1 to ${maxRemoteLength} characters.`;
   if (!text.isWellFormed()) return 'The address is not valid Unicode: it has half of a surrogate pair.';
-  if (/\p{Cc}|%[01][0-9a-f]|%7f/iu.test(text)) return 'The address must not have control characters, nor encoded ones.';
+  if (/\p{Cc}|%[01][0-9a-f]|%7f/iu.test(text)) return 'The address must not have control characters, raw or encoded.';
   if (/\s/u.test(text)) return 'The address must not have spaces. In a URL, a space is written %20.';
   return text.startsWith('-') ? `The address must not start with -${likeOption}` : undefined;
 }

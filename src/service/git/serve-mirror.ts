@@ -98,7 +98,7 @@ async function refuseOtherObjects(task: ServeTask, { bytes, formerHeads }: Fetch
     throw new GitError('incomplete', 'A branch was replaced while it was being cloned. Try again.');
   }
   const what = missing.size === 1 ? `The commit ${first} is` : `${missing.size} of the requested commits are`;
-  throw new GitError('not-published', `${what} not in any synced branch. Sync the branch that has what you need.`);
+  throw new GitError('not-published', `${what} not in any synced branch. Sync the right branch first.`);
 }
 
 interface Search {

@@ -70,7 +70,7 @@ export function createCompare(parts: CompareParts): Compare {
     const latest = latestMode.of(workspace.latest);
     if (latest === 'off' || branch === undefined) return { latest, outdated: [] };
     let last = uncompared(latest, {
-      reason: `The comparison with the other branches takes longer than ${maxMs / 1_000} s. Ask again.`,
+      reason: `The comparison with the other branches takes longer than ${maxMs / 1_000} s. Try again.`,
       isLasting: false,
     });
     async function compare(): Promise<Compared> {

@@ -135,7 +135,7 @@ function gapOf(
     (name) => (name === branch || isCompared(name)) && !heads.has(name),
   );
   if (lacking === undefined) return undefined;
-  return { reason: `The mirror does not have the branch ${lacking} yet. Ask again in a moment.`, isLasting: false };
+  return { reason: `The mirror does not have the branch ${lacking} yet. Try again in a moment.`, isLasting: false };
 }
 
 function maxAgeOf({ listing, failure }: KnownRemote, branch: BranchName | undefined, maxAgeMs: number): number {

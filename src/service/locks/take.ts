@@ -99,7 +99,7 @@ async function withoutPlace(db: Database, requests: readonly TakeRequest[]): Pro
 
 function placeLost({ lease, keys: [first] }: TakeRequest): Refusal {
   const place = lease === undefined ? `for ${first?.path}` : `of the lease ${lease}`;
-  const detail = `The place ${place} in line was lost, or a newer request of this client has it. Ask again.`;
+  const detail = `The place ${place} in line was lost, or a newer request of this client has it. Try again.`;
   return new Refusal('request-in-progress', detail, { headers: { 'retry-after': '1' } });
 }
 

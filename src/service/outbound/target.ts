@@ -37,7 +37,7 @@ const controlCharacter = /\p{Cc}/u;
 export function parseTarget(text: string): Parsed<URL> {
   if (text.length > maxUrlLength) return refused(`The URL has more than ${maxUrlLength} characters.`);
   if (controlCharacter.test(text) || !text.isWellFormed() || text !== text.trim()) {
-    return refused('The URL has a control character, or a space at one of its ends.');
+    return refused('The URL has a control character, or starts or ends with a space.');
   }
   const url = URL.parse(text);
   if (url === null) return refused('This is not a URL. It must look like https://hooks.example.com/path.');
@@ -87,12 +87,12 @@ export function createTargetCheck(allowedNetworks: readonly Cidr[], resolve: Res
     const others = addresses.map(parseIpAddress).filter((address) => address === undefined || !isAllowed(address));
     if (!others.every((address) => address !== undefined && isPublic(reachedAddress(address)))) {
       return refused(
-        `${origin} leads to an address that is not public. Requests go to public addresses, and into the networks that the operator of the service allows (--allow-hook-network).`,
+        `${origin} leads to an address that is not public. Requests go only to public addresses, and to networks that the operator of the service allows (--allow-hook-network).`,
       );
     }
     if (protocol === 'https:' || others.length === 0) return accepted(addresses);
     return refused(
-      `${origin} does not encrypt, and is not inside a network that the operator of the service allows (--allow-hook-network): use https.`,
+      `${origin} is not encrypted, and not in a network that the operator of the service allows (--allow-hook-network): use https.`,
     );
   };
 }

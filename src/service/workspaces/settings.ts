@@ -27,7 +27,7 @@ export function parseLfsUrl(text: string): Parsed<string> {
   const url = new URL(text);
   if (url.username !== '' || url.password !== '') {
     return refused(
-      'It must not have a user name or a password: clients of everyone who can see the workspace are sent there.',
+      'It must not have a user name or a password: the clients of everyone who sees the workspace are sent there.',
     );
   }
   if (url.search !== '' || url.hash !== '') return refused('It must not have a query or a fragment.');

@@ -98,7 +98,7 @@ describe.each(databaseKinds)('restore on $name', (kind) => {
     const backup = await backupOf(target);
     const before = await rowsOf(source);
     await expect(restore(source, backup)).rejects.toThrow(
-      'The database is not empty. Restore into an empty one, or add --replace to remove its data, including the audit.',
+      'The database is not empty. Restore into an empty one, or add --replace to remove its data, including the audit log.',
     );
     expect(await rowsOf(source)).toEqual(before);
     await restore(source, backup, { replace: true });

@@ -228,7 +228,7 @@ describe('one folder', () => {
     const { code, stdout, stderr } = await runMain(['serve', '--port', '0'], commandEnvironment(folder));
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toBe(
-      `workspace-service: Another service is running on the data folder "${folder}". Stop it, or choose another folder with --data. To run several services, use PostgreSQL (DATABASE_URL), and a folder for each.\n`,
+      `workspace-service: Another service is running on the data folder "${folder}". Stop it, or choose another folder with --data. To run several services, use PostgreSQL (DATABASE_URL), and a separate folder for each.\n`,
     );
     expect(await whoAmI(first)).toBe(200);
 

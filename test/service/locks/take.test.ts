@@ -91,7 +91,7 @@ describe.each(databaseKinds)('locks that are acquired together on $name', (kind)
     expect(await acquire(client)).toMatchObject([{ kind: 'granted' }]);
     await empty();
     const earlier = { ...client, place: { ...place, isFirst: false } };
-    const message = 'The place for a in line was lost, or a newer request of this client has it. Ask again.';
+    const message = 'The place for a in line was lost, or a newer request of this client has it. Try again.';
     const refusal = { problem: 'request-in-progress', message };
     expect(await decide([earlier])).toMatchObject([{ kind: 'refused', refusal }]);
   });

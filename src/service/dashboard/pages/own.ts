@@ -106,7 +106,7 @@ function ownWaitRow(call: PageCall, { workspace, waitId, holder, ...wait }: OwnW
       'Since',
       kept === undefined
         ? time(asTimestamp(wait.since), now)
-        : html`kept for you, ends ${time(kept, now)} <a class="button primary" href="${urls.newLock(workspace, wait.path)}">Lock it</a>`,
+        : html`kept for you, expires ${time(kept, now)} <a class="button primary" href="${urls.newLock(workspace, wait.path)}">Lock it</a>`,
     ],
     ['Actions', withdraw, 'nowrap'],
   ];

@@ -101,7 +101,7 @@ function warningOf(forced: number, rows: readonly LockRow[]): string {
     const whose = rows.length === 1 ? 'this lock' : `${forced} of these locks`;
     return `Someone else holds ${whose}. ${relies}, and may overwrite changes that others make now. ${ended}`;
   }
-  const own = 'Others can lock what you release: push your changes first.';
+  const own = 'Others can lock the files that you release: push your changes first.';
   return rows.some(({ origin }) => origin !== null) ? `${own} ${relies}. ${ended}` : own;
 }
 
