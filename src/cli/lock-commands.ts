@@ -1,6 +1,6 @@
 import type { Command } from '../command/command.ts';
 import { CommandError, defineCommand } from '../command/command.ts';
-import { deliberateToggle, optional, required, rest, toggle } from '../command/flags.ts';
+import { deliberateToggle, optional, required, rest } from '../command/flags.ts';
 import { textTable } from '../command/print.ts';
 import { parseTtl } from '../interface/duration.ts';
 import { formatRelativeTime, timeCell } from '../interface/format.ts';
@@ -32,9 +32,7 @@ const lockTake = defineRemoteCommand({
     const locks = await takeLocks(connect, { ...flags, paths });
     return {
       document: { locks: locks.map(({ raw }) => raw) },
-      lines: locks.map(
-        ({ path, expires_at }) => `Locked ${path}${expires_at ? ` until ${timeCell(expires_at)}` : ''}.`,
-      ),
+      lines: locks.map(({ path, expires_at }) => `Locked ${path} until ${timeCell(expires_at)}.`),
     };
   },
 });
@@ -58,25 +56,16 @@ const lockAsk = defineRemoteCommand({
   summary: 'ask for a lock that someone else holds',
   details: [
     `When the path becomes free, it is kept for you for ${pathKeptMinutes} minutes. Lock it then. The event lock.requested notifies the holder.`,
-    `Asking again changes the note and keeps your place. ${pathsHelp}`,
+    `Asking again changes the note and keeps your place. To leave the line, use the dashboard. ${pathsHelp}`,
   ],
   arguments: { path: required('PATH', 'the locked path', canonicalLockPath) },
-  flags: {
-    withdraw: toggle('leave the line'),
-    note: optional('TEXT', 'note to the holder', parseNote),
-  },
+  flags: { note: optional('TEXT', 'note to the holder', parseNote) },
   example: 'Content/Hero.uasset --note Lights',
-  check: ({ withdraw, note }) => (withdraw && note ? ['--withdraw leaves the line: remove --note.'] : []),
-  async run({ flags: { withdraw, note }, arguments: { path } }, connect) {
+  async run({ flags: { note }, arguments: { path } }, connect) {
     const { client, workspace, within } = await connect();
-    if (withdraw) {
-      await client.withdrawRequest({ workspace, path }, within());
-      return { document: { withdrawn: path }, lines: [`You are no longer in line for ${path}.`] };
-    }
     const { position, raw } = await client.askForLock({ workspace, path, note: note ?? undefined }, within());
-    const number = position === undefined ? '' : ` number ${position}`;
     const kept = `When it becomes free, it is kept for you for ${pathKeptMinutes} min.`;
-    return { document: raw, lines: [`You are${number} in line for ${path}. ${kept}`] };
+    return { document: raw, lines: [`You are number ${position} in line for ${path}. ${kept}`] };
   },
 });
 

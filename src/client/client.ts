@@ -1,4 +1,4 @@
-import { createQueueOperations } from './ask.ts';
+import { createAskForLock } from './ask.ts';
 import { type CallOptions, createCall } from './call.ts';
 import { createMarks, type MarksStore } from './classify.ts';
 import { openConnection } from './connection.ts';
@@ -83,7 +83,7 @@ export function createClient(options: ClientOptions) {
   return {
     ...createLists(context),
     ...createSync(context),
-    ...createQueueOperations(context),
+    askForLock: createAskForLock(context),
     ...createLeases(context),
     acquireLock: createAcquireLock(context),
     releaseLock: createReleaseLock(context),

@@ -125,18 +125,6 @@ describe('lock, over HTTP', () => {
     expect(await held()).toEqual(['Maps/a bob', 'b ada']);
   });
 
-  test('leaves the line', async () => {
-    await lockHere('ada', 'take', 'a');
-    await lockHere('bob', 'ask', 'a');
-    expect(await lockHere('bob', 'ask', 'a', '--withdraw')).toMatchObject({
-      code: 0,
-      stdout: 'You are no longer in line for a.\n',
-    });
-    expect(await queue('a')).toEqual([]);
-    const again = await lockHere('bob', 'ask', 'a', '--withdraw');
-    expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining('no request for a') });
-  });
-
   test('says that it already holds a lock, and extends it', async () => {
     await lockHere('ada', 'take', 'a', '--ttl', '2h');
     await lockHere('bob', 'take', 'c');
@@ -444,7 +432,6 @@ describe('lock, over HTTP', () => {
     ['no paths to check', {}, ['check'], 'PATH is missing: a path to check.'],
     ['a reason without --force', {}, ['release', 'a', '--reason', 'b'], 'Add --force, or remove --reason.'],
     ['a forced release without a reason', {}, ['release', 'a', '--force'], '--force needs --reason'],
-    ['a note with --withdraw', {}, ['ask', 'a', '--withdraw', '--note', 'b'], 'remove --note'],
     ['an invalid path', {}, ['take', '../a'], 'PATH is "../a".'],
   ])('rejects %s as wrong usage', async (_, environment, args, sentence) => {
     const { code, stdout, stderr } = await runMain(['lock', ...args], { ...environmentOf('ada'), ...environment });
