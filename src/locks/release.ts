@@ -191,9 +191,9 @@ export function createRelease({ client, record, clock, sleep, random }: ReleaseC
   }
 
   /**
-   * For a service that may release whatever lock is on the path. That could be another job's, if ours has expired, or if
-   * an earlier unanswered request released it. So each request is sent once. Unless our lock certainly lasts, the list is
-   * read first. After a lost response, the release is repeated only if the list still shows the id of our lock.
+   * For a service that may release whatever lock is on the path. That could be another job's, if ours has expired, or
+   * if an earlier unanswered request released it. So each request is sent once. Unless our lock certainly lasts, the
+   * list is read first. After a lost response, the release is repeated only if the list still shows the id of our lock.
    */
   async function releaseByPath(lock: ReleaseTarget, recordAttempt: RecordAttempt): Promise<ReleaseResult> {
     const hasId = conditionOf(lock.grant.lock) !== undefined;
@@ -216,8 +216,8 @@ export function createRelease({ client, record, clock, sleep, random }: ReleaseC
   }
 
   /**
-   * Records the attempt just before the request, and again if it had no effect, because other processes of the job do not
-   * touch a lock that this one may have released.
+   * Records the attempt just before the request, and again if it had no effect, because other processes of the job do
+   * not touch a lock that this one may have released.
    */
   async function releaseOnce(lock: ReleaseTarget, recordAttempt: RecordAttempt): Promise<ReleaseResult> {
     const { workspace, grant, mayBeReleased, force } = lock;

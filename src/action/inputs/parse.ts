@@ -66,7 +66,7 @@ function readHandoffLock(entry: Json): OurLock | undefined {
   const path = canonicalLockPath(nameIn(fields['path']) ?? '', parseHeldPath);
   if (!path.ok) return undefined;
   const { note, origin, raw, ...lock } = readLock(fields, path.value, createSanitizer([]));
-  // Without its proof, the lock could not be told from a later one.
+  // Without its proof, the lock cannot be distinguished from a later one.
   const isProven = (['id', 'etag'] as const).every((name) => !fields[name] || lock[name] !== undefined);
   const lease = nameIn(fields['lease']);
   return isProven ? { grant: { path: path.value, lock: { ...lock, lease } }, mayBeReleased: false } : undefined;

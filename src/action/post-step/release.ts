@@ -203,7 +203,7 @@ const unsettledResults = (
     ? [unansweredResult(about, reason)]
     : held.map((lock) => resultOf(lock, { kind: 'failed', reason }, candidates, now));
 
-/** Returns a function that releases what is unsettled on the current service. It throws the reason why something stays. */
+/** Returns a function that settles one item on the current service. It throws the reason why something remains. */
 function createSettling(
   { client, record }: Pick<LockContext, 'client' | 'record'>,
   service: string,

@@ -34,7 +34,7 @@ interface Warning {
 }
 
 /**
- * The outcome of a step with a result for each path, but for its outputs. `begin` counts those with the result `main`, and
+ * The outcome of a step with a result for each path, except its outputs. `begin` counts the results `main`, and
  * `gap` is the reason why there may be more locks.
  */
 export function resultsOutcome(

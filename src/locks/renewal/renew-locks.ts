@@ -243,7 +243,7 @@ function createRound(locks: LocksToRenew, followed: ReturnType<typeof followLock
       case 'lost':
         return { kind: 'ended', lost: [{ path, reason: undefined, holder: renewal.holder }] };
       case 'replaced': {
-        // Some services return an existing lock of the same owner. Then ours has expired, and another job holds the path.
+        // Some services return an existing lock of the same owner: ours has expired, and another job holds the path.
         if (!renewal.isNew) {
           const unclear = renewal.lock.acquired_at === undefined ? renewal.lock : undefined;
           return { kind: 'ended', lost: [{ path, reason: undefined, holder: renewal.lock }], unclear };

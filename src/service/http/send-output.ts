@@ -47,7 +47,7 @@ export function sendOutput(
     gone,
     sentBytes: (): number => sent,
     cut,
-    /** Fulfilled when the chunk has left this process, or the client has disconnected. The first one sends the headers. */
+    /** Resolves when the chunk has left this process or the client has disconnected. The first sends the headers. */
     async write(chunk: Buffer): Promise<void> {
       if (gone.aborted) return;
       begin();

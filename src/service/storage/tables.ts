@@ -12,9 +12,9 @@ export const tables = {
   workspaces: `
     id bytes primary key, remote text not null, default_branch text, created_at bigint not null, desk_ttl text,
     lfs_url text, lfs_mode text, latest text, latest_branches text, push_secret text`,
-  // `owner` is the owner of its locks. `replaced_by` is the token that replaced it in a rotation. Tokens of a job have its
-  // run, with a verified URL, the hash of the JWT that they were exchanged for, which can be exchanged only once, and the
-  // time when both have expired.
+  // `owner` is the owner of its locks. `replaced_by` is the token that replaced it in a rotation. Tokens of a job have
+  // its run, with a verified URL, the hash of the JWT that they were exchanged for, which can be exchanged only once,
+  // and the time when both have expired.
   tokens: `
     id text primary key, name text not null, owner text not null, hash text not null unique, scopes text not null,
     workspaces text, replaced_by text, created_at bigint not null, expires_at bigint, revoked_at bigint, run_id text,
@@ -40,8 +40,8 @@ export const tables = {
     expires_at bigint not null, fence bigint not null,
     primary key (workspace_id, path)`,
   // A lease that holds no locks has ended, and its row stays for some days. `expires_at` is the time when it was ended;
-  // before that, it is the end of its locks, as far as known. `fingerprint` is a hash of the request; null if the lease was ended before
-  // it was requested. The ids of its locks start with `lock_ids`, which is empty if it got none.
+  // before that, it is the end of its locks, as far as known. `fingerprint` is a hash of the request; null if the lease
+  // was ended before it was requested. The ids of its locks start with `lock_ids`, which is empty if it got none.
   leases: `
     workspace_id bytes not null references workspaces (id) on delete cascade, id text not null, owner text not null,
     fingerprint text, pool text, lock_ids bytes not null, expires_at bigint not null,

@@ -116,7 +116,7 @@ export async function authenticate(storage: Storage, secret: string): Promise<Pa
   const known = await tokenOfHash(storage, secretHash(secret));
   if (known === undefined) return refused('Unknown API token.');
   const { row, bearer, readAt } = known;
-  // The current time of the database: its time at the read, plus the time since then. Rows are remembered for SQLite only,
+  // The current time of the database: its time at the read, plus the time since. Rows are remembered for SQLite only,
   // whose clock is that of this machine.
   return checkToken(row, row.now + Date.now() - readAt, bearer);
 }

@@ -7,7 +7,7 @@ import { gitClient } from '../mirror/mirror-of.ts';
 
 const hasClient = spawnSync('git', ['lfs', 'version']).status === 0;
 
-/** Leaves out a test of the real client where that is not installed. */
+/** Skips a test of the real client if that is not installed. */
 export function needsClient(context: TestContext): void {
   if (!hasClient) leaveOut(context, 'There is no git-lfs on this machine: apt-get install git-lfs');
 }
