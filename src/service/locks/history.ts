@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
-import type { RequestedBy } from '../outbox/event.ts';
-import { type OutboxEvent, recordEventsFor, type Subscriber, subscribersOf } from '../outbox/outbox.ts';
+import type { OutboxEvent } from '../outbox/event.ts';
+import { recordEventsFor, type Subscriber, subscribersOf } from '../outbox/outbox.ts';
 import { batchQuery, insertFrom, numbersOf, textsOf } from '../storage/batch-query.ts';
 import { keptForMs, removeOldOfWorkspaces } from '../storage/remove-old.ts';
 import type { Database, Storage } from '../storage/storage.ts';
@@ -21,7 +21,9 @@ export type LockEnd = {
 type LockChange =
   | LockEnd
   | { readonly kind: 'acquired'; readonly lock: LockRow }
-  | { readonly kind: 'requested'; readonly lock: LockRow; readonly at: number; readonly request: RequestedBy };
+  | { readonly kind: 'requested'; readonly lock: LockRow; readonly at: number; readonly request: Requester };
+
+type Requester = Pick<LockRow, 'owner' | 'origin' | 'note'>;
 
 const texts = ['workspace_id', 'kind', 'path', 'lock_id', 'owner', 'origin', 'note', 'lease_id', 'ended_by'] as const;
 const numbers = ['ended_at', 'fence', 'acquired_at'] as const;

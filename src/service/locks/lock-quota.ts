@@ -6,7 +6,7 @@ import { now } from '../storage/timestamp.ts';
 export type LockQuotas = Readonly<typeof lockQuotas>;
 
 /** High enough that only a mistake reaches them. The pages stay fast far beyond these numbers. */
-export const lockQuotas = { maxLocks: 200_000, maxLocksPerOwner: 50_000 };
+const lockQuotas = { maxLocks: 200_000, maxLocksPerOwner: 50_000 };
 
 /** A request for free paths. */
 interface QuotaRequest {
@@ -15,11 +15,7 @@ interface QuotaRequest {
   readonly wanted: number;
 }
 
-/** Returns the refusals of the requests that would exceed a quota. */
-export type LockQuota = <Request extends QuotaRequest>(
-  db: Database,
-  requests: readonly Request[],
-) => Promise<ReadonlyMap<Request, Refusal>>;
+export type LockQuota = ReturnType<typeof createLockQuota>;
 
 /** Upper bound for a workspace: the last count plus all locks acquired since. Releases show up in the next count. */
 interface KnownCount {
@@ -36,7 +32,8 @@ const countAgainMs = 1_000;
 const uncounted = 1 / 20;
 
 /** Counts in memory, and in the database only if a workspace may be full: with more locks, that costs more. */
-export function createLockQuota({ maxLocks, maxLocksPerOwner }: LockQuotas, clock: () => number): LockQuota {
+export function createLockQuota(quotas: Partial<LockQuotas> = {}, clock = () => performance.now()) {
+  const { maxLocks, maxLocksPerOwner } = { ...lockQuotas, ...quotas };
   const workspaces = new Map<string, KnownCount>();
   const maxUncounted = Math.ceil(Math.min(maxLocks, maxLocksPerOwner) * uncounted);
 
@@ -46,6 +43,7 @@ export function createLockQuota({ maxLocks, maxLocksPerOwner }: LockQuotas, cloc
     return `The owner of this token has the maximum of ${maxLocksPerOwner} locks in this workspace.`;
   }
 
+  /** Returns the refusals of the requests that would exceed a quota. */
   return async <Request extends QuotaRequest>(db: Database, requests: readonly Request[]) => {
     const refusals = new Map<Request, Refusal>();
     for (const [workspace, group] of Map.groupBy(requests, (request) => request.workspace)) {

@@ -13,7 +13,7 @@ import { readPath } from './kept-paths.ts';
 import type { LeaseKey } from './lease-store.ts';
 import { type AdmitEnd, endLease, type LeaseRequest, renewLease, takeLease } from './leases.ts';
 import { createLockWaiters, type Wait, type WatchedPath } from './local-waiters.ts';
-import { createLockQuota, type LockQuotas, lockQuotas } from './lock-quota.ts';
+import { createLockQuota, type LockQuotas } from './lock-quota.ts';
 import { endOfLine, placeInLine } from './queue.ts';
 import type { LockRequest } from './store-locks.ts';
 import { type TakeRequest, take } from './take.ts';
@@ -42,7 +42,7 @@ interface LocksOptions {
 /** The locks of one instance. Every change also notifies waiting clients. */
 export function createLocks({ storage, idempotency, quotas, metrics, onError }: LocksOptions) {
   const { read, commit, batchCommits, broadcast } = storage;
-  const quota = createLockQuota({ ...lockQuotas, ...quotas }, () => performance.now());
+  const quota = createLockQuota(quotas);
 
   const commitAcquire = idempotency.idempotentBatch({
     decide: (db, requests: readonly TakeRequest[]) => take(db, requests, quota),

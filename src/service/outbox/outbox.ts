@@ -8,12 +8,7 @@ import { noteQueued } from '../storage/commit-group.ts';
 import type { Database, Storage } from '../storage/storage.ts';
 import type { Tables } from '../storage/tables.ts';
 import { now } from '../storage/timestamp.ts';
-import type { HookEventOccurrence } from './event.ts';
-
-/** A union member without its id: each delivery has its own. */
-type WithoutId<Occurrence> = Occurrence extends { readonly id: string } ? Omit<Occurrence, 'id'> : never;
-
-export type OutboxEvent = WithoutId<HookEventOccurrence>;
+import type { OutboxEvent } from './event.ts';
 
 /**
  * Inserts deliveries that are due now. One that follows another with the same key becomes due when settleDelivery() has

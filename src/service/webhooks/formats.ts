@@ -1,5 +1,5 @@
 import type { HookFormat, Lock, Timestamp } from '../../interface/resources.ts';
-import type { HookEventOccurrence, ReleaseDetails } from '../outbox/event.ts';
+import type { HookEventOccurrence } from '../outbox/event.ts';
 import type { HookRow } from '../outbox/outbox.ts';
 import { headersOf, secretOf } from './hooks.ts';
 import { signedHeaders } from './signature.ts';
@@ -148,8 +148,10 @@ function sentenceOf({ type, workspace, data }: HookEventOccurrence): string {
       const { lock } = data;
       return `${fileName(lock)} is locked: ${lock.owner} holds it until ${minute(lock.expires_at)} at the latest.${noteOf(lock)}`;
     }
-    case 'lock.released':
-      return releaseText(data.lock, data);
+    case 'lock.released': {
+      const { lock, released_by: by, forced } = data;
+      return `${fileName(lock)} is free: ${by} has released ${forced ? `the lock of ${lock.owner} by force` : 'it'}.`;
+    }
     case 'lock.expired':
       return `${fileName(data.lock)} is free: the lock of ${data.lock.owner} has expired.`;
     case 'lock.requested': {
@@ -164,11 +166,6 @@ const noteOf = ({ owner, note }: Pick<Lock, 'owner' | 'note'>): string =>
 
 /** "2026-01-02 03:04 UTC". Includes date and zone, because readers may be in any time zone, and may read it later. */
 const minute = (time: Timestamp): string => `${time.slice(0, 10)} ${time.slice(11, 16)} UTC`;
-
-function releaseText(lock: Lock, { released_by: by, forced }: ReleaseDetails): string {
-  const free = `${fileName(lock)} is free`;
-  return forced ? `${free}: ${by} has released the lock of ${lock.owner} by force.` : `${free}: ${by} has released it.`;
-}
 
 const fileName = ({ path }: Lock): string => path.slice(path.lastIndexOf('/') + 1);
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { HookEventOccurrence, LockOccurrence } from '../../../src/service/outbox/event.ts';
+import type { HookEventOccurrence } from '../../../src/service/outbox/event.ts';
 import { type ChatFormat, chatFormats, deliveryRequest, redactedUrl } from '../../../src/service/webhooks/formats.ts';
 import { runs } from '../../support/runs.ts';
 import { hookRow, lock, released, succeeded, sync } from './samples.ts';
@@ -57,7 +57,11 @@ const lockOf = fc.record({
 test('chat messages have no mentions, no formatting and a limited length, whatever names and notes contain', () => {
   fc.assert(
     fc.property(lockOf, (given) => {
-      const occurrence: LockOccurrence = { ...about, type: 'lock.acquired', data: { lock: { ...lock, ...given } } };
+      const occurrence: HookEventOccurrence = {
+        ...about,
+        type: 'lock.acquired',
+        data: { lock: { ...lock, ...given } },
+      };
       const slack = bodyOf('slack', occurrence);
       expect(slack.text).not.toMatch(/[<>]|&(?!(amp|lt|gt);)/);
       expect(slack.mrkdwn).toBe(false);

@@ -1,7 +1,7 @@
 import type { Parsed } from '../../../src/interface/parsed.ts';
 import type { HookFormat, Lock } from '../../../src/interface/resources.ts';
 import type { Sync } from '../../../src/service/contract/schemas.ts';
-import type { LockOccurrence, SyncOccurrence } from '../../../src/service/outbox/event.ts';
+import type { HookEventOccurrence } from '../../../src/service/outbox/event.ts';
 import type { HookRow } from '../../../src/service/outbox/outbox.ts';
 import { parseExtraHeaders } from '../../../src/service/webhooks/extra-headers.ts';
 import { newWebhookSecret } from '../../../src/service/webhooks/signature.ts';
@@ -48,9 +48,9 @@ export const succeeded = {
   workspace: 'game',
   occurredAt: '2026-01-02T03:04:07.006Z',
   data: { sync, triggered_by: 'nightly' },
-} satisfies SyncOccurrence;
+} satisfies HookEventOccurrence;
 
-export const released: LockOccurrence = {
+export const released: HookEventOccurrence = {
   id: 'evt_2',
   type: 'lock.released',
   workspace: 'game',
