@@ -121,7 +121,7 @@ test('the files of a push are those that differ between its commits', async () =
   expect(lockedIn(result), result.log).toEqual(['b']);
   expect(result.log).toMatch(/Files changed by the push to topic \(0000001 to 0000002\) of octo-games\/dragon: 1\./);
   const { log } = await (await guard({ history: createHistory() }, { event })).run();
-  expect(log).toContain('leave `github-token` out. Or the commit before the push is gone,');
+  expect(log).toContain('leave `github-token` out. Or the commit before the push no longer exists,');
 });
 
 type Instead = NonNullable<GitHubApiOptions['instead']>;

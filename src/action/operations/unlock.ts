@@ -76,17 +76,16 @@ async function releaseTargets(
     if (one.kind === 'locked' && !force && (isForeign || isOfAnotherRun(one.lock, runner.origin))) {
       return heldResult(path, one.lock, now);
     }
+    if (one.kind === 'failed' && !(isUnreadable(one.error) && (isForeign || force))) {
+      return failedResult(path, one.error, false, { force, now });
+    }
+    if (isForeign && one.kind === 'absent') return { path, result: 'not locked' };
     if (isForeign) {
-      if (one.kind === 'absent') return { path, result: 'not locked' };
-      if (one.kind === 'failed' && !isUnreadable(one.error))
-        return failedResult(path, one.error, false, { force, now });
       const text = `This job has no record of a lock on ${path}, and its holder cannot be determined: it was left alone.`;
       return { path, result: 'left alone', ...notOurs(text) };
     }
     const own = { grant: { path, lock: one.kind === 'locked' ? one.lock : {} }, mayBeReleased: true };
-    if (one.kind !== 'failed') return release(own, one);
-    if (!force || !isUnreadable(one.error)) return failedResult(path, one.error, false, { force, now });
-    return release(own, { kind: 'unknown', reason: one.error.message });
+    return release(own, one.kind === 'failed' ? { kind: 'unknown', reason: one.error.message } : one);
   }
 
   // The job's own locks come first, so that a slow list does not use up their time.
