@@ -131,8 +131,8 @@ function createRequests(context: AcquireContext, goal: AcquireGoal) {
 }
 
 /**
- * Acquires several locks as one lease. The id of the step is also that of the lease, so that the post-step can end the
- * lease even without a ledger. Undefined for a single lock, and for more locks than a lease can have.
+ * Acquires several locks as one lease. The lease has the id of the step, so that the post-step can end it even without
+ * a ledger. Undefined for a single lock, and for more locks than a lease can have.
  */
 function createLease(context: PathContext, { paths, pool, count }: AcquireGoal) {
   const { client, record, clock, signal, log, terms } = context;

@@ -181,7 +181,7 @@ export function createReader(raw: RawInputs) {
     addConflict: (one: InputName, other: InputName): void =>
       void problems.push(`Inputs \`${one}\` and \`${other}\` are both set: give only one of them.`),
     readAs,
-    // The parser is the one of the row, which TypeScript cannot infer for a union of names.
+    // The parser belongs to the row, which TypeScript cannot infer for a union of names.
     read: <Name extends InputName>(name: Name) => readAs(name, inputTable[name].parse as Parse<ValueOf<Name>>),
   };
 }

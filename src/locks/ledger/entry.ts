@@ -78,7 +78,7 @@ export const isRecordedProcess = hasShape({ pid: isInteger, startedAt: isOptiona
 
 /** `key` is the idempotency key of the request. Repeating the request with this key returns the first result. */
 const request = { ...location, step: isString, key: isKey };
-/** `key` is the one of the lock's grant, if this job acquired the lock. */
+/** `key` belongs to the grant of the lock, if this job acquired it. */
 const ending = { ...location, ...proof, key: isOptional(isString) };
 
 const shapes = {

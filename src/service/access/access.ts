@@ -142,7 +142,7 @@ const byBearer: AuthScheme = {
   advice: 'Send an API token in the header "Authorization: Bearer <API_TOKEN>".',
 };
 
-/** Authenticates a request. Long responses call it again, because the token may have been revoked meanwhile. */
+/** Authenticates a request. Long responses call it again, because the token may have been revoked since. */
 export async function authenticateRequest(
   c: Context<Environment>,
   { storage, authScheme = byBearer }: Pick<AccessControl, 'storage' | 'authScheme'>,

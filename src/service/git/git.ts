@@ -66,13 +66,13 @@ export function createGit({ dataFolder, allowFile, environment, silenceMs = 60_0
         writers.delete(workspace);
         if (state.hasFailed) await removeLeftovers(mirror.repository);
       }
-      // Another process removed the workspace meanwhile, and git recreated folders for the pack that it was writing.
+      // Another process has removed the workspace, and git recreated folders for the pack that it was writing.
       if (!(await isRepository(mirror.repository))) await removeMirror(workspace);
     }
   }
 
   const limitFetches = limitParallel({ max: Number.POSITIVE_INFINITY, maxPerKey: 1 });
-  /** Runs fetches of a branch one after the other: all write its ref, and the next finds what the last has fetched. */
+  /** Runs fetches of a branch one at a time: all of them write its ref, and each finds the objects of the last one. */
   function fetchInTurn<T>(
     workspace: string,
     limits: Limits,

@@ -165,8 +165,8 @@ export function refuseUnreadable(
 }
 
 /**
- * Time for the client to read the error. Its input is discarded meanwhile: closing a connection with unread bytes would
- * reset it, and the client would never see the error.
+ * Time for the client to read the error. Its input is discarded during that time: closing a connection with unread
+ * bytes would reset it, and the client would never see the error.
  */
 const lingerMs = 2_000;
 

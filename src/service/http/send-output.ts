@@ -67,7 +67,7 @@ const chunkBytes = 64 * 1_024;
 /** Time limit per chunk: a client that stops reading must not keep resources from others. */
 const defaultMaxMsPerChunk = 60_000;
 
-/** Chunks that are read in parallel are also sent together, and requests for locks wait meanwhile. */
+/** Chunks that are read in parallel are also sent together, which delays requests for locks. */
 const limitReads = limitParallel({ max: 4 });
 
 export interface FileResponse {

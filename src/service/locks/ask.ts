@@ -14,7 +14,7 @@ import { joinLine, removeWaits, type WaitRequest } from './waits.ts';
 
 /**
  * People who ask for a lock. They wait in line without a client. At their turn, the service does not lock the path: it
- * keeps the path free for them for a while, notifies them, and lets nobody overtake them meanwhile.
+ * keeps the path free for them for a while, and notifies them. Nobody can overtake them during that time.
  */
 
 const askKeptMs = 7 * 24 * 60 * 60_000;

@@ -83,7 +83,7 @@ export function eventOf(change: LockChange): OutboxEvent {
   }
 }
 
-/** Limit per transaction: other changes wait meanwhile, and an expired lock may be reported to many hooks. */
+/** Limit per transaction: other changes wait for it, and an expired lock may be reported to many hooks. */
 const maxDeliveriesAtOnce = 500;
 
 /** Number of expired locks read to find the workspaces that have some. The next call finds the rest. */

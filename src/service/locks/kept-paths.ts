@@ -51,8 +51,8 @@ const ownRank = sql<number>`coalesce((select rank from waits where id = ${textOf
   ${sql.lit(lastRank)})`;
 
 /**
- * The requests that have anyone ahead of them in their workspace, whatever path it waits for, each with its rank (or
- * the last rank). Usually nobody waits, and then thousands of paths need not be written as JSON.
+ * The requests with anyone ahead of them in their workspace, even for other paths. Each has its rank, or the last rank
+ * if it is not in line. Usually nobody waits, and then thousands of paths need not be written as JSON.
  */
 export const selectAfterOthers = batchQuery((db, members) =>
   db

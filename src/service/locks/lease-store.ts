@@ -87,7 +87,7 @@ export async function releaseHeld(db: Database, lease: LeaseRow, at: number, by:
 
 const copied = ['workspace_id', 'fence', 'path', 'owner', 'origin', 'note', 'acquired_at'] as const;
 
-/** Other changes wait meanwhile: this many locks take a few milliseconds. */
+/** This many locks take a few milliseconds, and other changes wait for them. */
 const filedAtOnce = 250;
 
 /**

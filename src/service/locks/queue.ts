@@ -30,7 +30,7 @@ const countLines = batchQuery((db, members) =>
     .select([inputIndex.as('index'), sql<number>`count(*)`.as('length')]),
 );
 
-/** A page of pools may show thousands of locks, and blocks other requests on SQLite meanwhile. */
+/** A page of pools may show thousands of locks. On SQLite, counting them blocks other requests. */
 const maxCountedAtOnce = 1_000;
 
 export async function countWaiting(read: Database, locks: readonly LockRow[]): Promise<ReadonlyMap<string, number>> {

@@ -154,7 +154,7 @@ type WorkspaceRows = Awaited<ReturnType<typeof readWorkspaces>>;
 export async function readWorkspaces(db: Database, requests: readonly { readonly workspace: string }[]) {
   const members = [...new Set(requests.map(({ workspace }) => workspace))].map((workspace) => ({ workspace }));
   const [found, subscribers] = await Promise.all([selectFences(db, members), subscribersOf(db, members)]);
-  // The next fence of each workspace, and the current time. No other change raises the fence meanwhile.
+  // The next fence of each workspace, and the current time. No other change raises the fence in between.
   const fences = new Map(found.map(({ workspace, last, at }) => [workspace, { at, fence: last + 1 }]));
   return { fences, subscribers };
 }

@@ -227,7 +227,7 @@ export const keysOfWait = (db: Database, id: string): Promise<LockKey[]> =>
     .orderBy('position')
     .execute();
 
-/** Limit of the paths of abandoned waits per transaction: other changes wait meanwhile. A single wait may have more. */
+/** Limit of the paths of abandoned waits per transaction: other changes wait for it. A single wait may have more. */
 const maxRemovedAtOnce = 1_000;
 
 export async function removeOldWaits(storage: Pick<Storage, 'dialect' | 'read' | 'commit'>): Promise<void> {

@@ -106,7 +106,7 @@ export type Seat = Awaited<ReturnType<typeof seatsOf>>[number]['seats'][number];
 /** The items of each pool with their locks. Values of secret properties are included only for the caller's locks. */
 export async function seatsOf(read: Database, workspace: string, pools: readonly Pool[], bearer: Bearer) {
   const paths = pools.flatMap(({ items }) => items.map(({ path }) => ({ workspace, path })));
-  // A lookup of this size takes a few milliseconds on SQLite, and blocks other requests meanwhile.
+  // On SQLite, a lookup of this size blocks other requests for a few milliseconds.
   const found = (await inSlices(paths, 1_000, (slice) => findLocks(read, slice))).values();
   return pools.map((pool) => ({
     pool,

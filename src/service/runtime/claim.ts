@@ -3,7 +3,7 @@ import type { Storage } from '../storage/storage.ts';
 import { now } from '../storage/timestamp.ts';
 import { repeat } from './repeat.ts';
 
-/** Work that an instance has claimed: the id of the row, and that of the claim. Each claim of a row has a new id. */
+/** Work that an instance has claimed: the ids of the row and of the claim. Each claim of a row has a new id. */
 interface Claimed {
   readonly id: string;
   readonly claimId: string;

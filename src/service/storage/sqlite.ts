@@ -19,8 +19,8 @@ import { checkNewestRows, isBusy, sqliteCode } from './unavailable.ts';
 const checkpointAfter = 4_000;
 
 /**
- * After a transaction with thousands of rows, a later commit does the checkpoint, so that requests that waited
- * meanwhile come first.
+ * After a transaction with thousands of rows, a later commit does the checkpoint, so that the requests that waited for
+ * the transaction come first.
  */
 const commitsUntilCheckpoint = 3;
 const longTransactionMs = 20;

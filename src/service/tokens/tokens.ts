@@ -146,9 +146,7 @@ const toToken = (row: Row & { readonly now: number }) => ({
   expires_at: asTimestampOrNull(row.expires_at),
 });
 
-/**
- * The id of an exchanged token is that of its run: the processes of a run have different tokens, but share stored data.
- */
+/** An exchanged token has the id of its run: the processes of a run have different tokens, but share stored data. */
 const bearerOf = (row: Row): Bearer => ({
   id: row.run_id ?? row.id,
   name: row.name,
