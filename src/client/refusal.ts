@@ -52,7 +52,7 @@ export const expectResource =
     return notUnderstood(response, `it contains no ${resource}`, membersOf(response));
   };
 
-/** Like the function, but also accepts a 204. */
+/** Like the given function, but also accepts a 204. */
 export const orEmpty =
   (expect: (response: ClientResponse) => Unusable | undefined) =>
   (response: ClientResponse): Unusable | undefined =>

@@ -7,7 +7,7 @@ import type { Json } from './json.ts';
 /** Responses have the time of the service in whole seconds, so a recent time can appear to be in the future. */
 export const responseClockMs = 1_000;
 
-/** Also covers the time that a response takes to arrive. */
+/** Includes the time that a response takes to arrive. */
 export const clockSlackMs = 2 * responseClockMs;
 
 /** Milliseconds since 1970. */

@@ -19,7 +19,7 @@ export function printJson(output: Output, document: unknown): void {
 
 const unsafeInJson = /[\u007f-\u009f\p{Cf}\p{Zl}\p{Zp}]/gu;
 
-/** Also escapes control characters from U+007F on, without changing the value. `JSON.stringify` does not. */
+/** Escapes the control characters from U+007F on, which `JSON.stringify` does not. The value stays the same. */
 export const safeJson = (json: string): string =>
   json.replaceAll(unsafeInJson, (character) =>
     // Escapes each half of a surrogate pair separately.

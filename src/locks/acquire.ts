@@ -113,7 +113,7 @@ function createRequests(context: AcquireContext, goal: AcquireGoal) {
     const round = await pathByPath.attempt(line, within);
     // A lease would wait for locks that this step still holds. The next attempt rolls them back first.
     if (lease === undefined || round.kind !== 'held' || !client.isOurs() || pathByPath.mayHold()) return round;
-    // So far only a gateway had answered. The lease may have been granted, and may block this step itself.
+    // Until now, only a gateway had answered. The lease may have been granted, and may block this step itself.
     isByPath = false;
     return attempt(line, within);
   }

@@ -88,7 +88,7 @@ export function acquirePathByPath(context: PathContext, goal: AcquireGoal) {
       const result = await acquire(intent, within);
       if (result.kind === 'acquired') left.push(...(await rollBack(context, [result], within)));
     });
-    // Not the ambiguous ones: a released path may already belong to another job.
+    // Keeps only these. An ambiguous one is not retried, because its path may already belong to another job.
     unreleased.push(...left.filter(({ error }) => error !== undefined));
   }
 

@@ -142,7 +142,7 @@ export async function endWholeLease(
   const releasing = locks.map(({ grant: { path, key, lock } }): Entry => {
     return { kind: 'releasing', service, workspace, path, id: lock.id, etag: lock.etag, key, at };
   });
-  // So that a concurrent renewal does not report them as lost.
+  // Recorded, so that a concurrent renewal does not report them as lost.
   record(...releasing);
   const end = await endLease({ client, record }, { service, workspace, step: lease, lease }, within);
   return end.kind === 'ended' ? endsInLease(end) : (lock: OurLock) => ({ lock, end });

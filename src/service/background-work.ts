@@ -105,7 +105,7 @@ export async function joinPacks(
   }
 }
 
-/** After the signal, every change rejects with its reason: removing millions of rows must not delay a stop. */
+/** After the signal, every change rejects with its reason, because removing millions of rows must not delay a stop. */
 export const changesUntil = (storage: Storage, signal: AbortSignal): Storage => ({
   ...storage,
   async commit(scope, change) {

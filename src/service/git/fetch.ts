@@ -70,7 +70,7 @@ export async function fetchCommits(transfer: Transfer, heads: BranchHeads): Prom
     await transferRefs({ ...transfer, repository, sources: heads });
   } catch (error) {
     if (!(error instanceof GitError && error.kind === 'failed')) throw error;
-    // Also fails if the remote does not respond at all.
+    // This fails, too, if the remote does not respond at all.
     const { branches } = await listRemoteBranches(git, remote, limits);
     const sources = branchSources([...heads.keys()].filter((branch) => branches.has(branch)));
     if (sources.size > 0) await transferRefs({ ...transfer, repository, sources });

@@ -41,7 +41,7 @@ export function createGit({ dataFolder, allowFile, environment, silenceMs = 60_0
 
   async function removeMirror(workspace: string): Promise<void> {
     const { repository } = mirrorOf(workspace);
-    // Not isRepository(), because incomplete repositories are removed, too.
+    // isRepository() would be wrong here, because incomplete repositories are removed, too.
     if (!existsSync(repository)) return;
     await withScratchFolder(scratch, async (folder) => {
       await unlessMissing(rename(repository, join(folder, 'removed.git')));

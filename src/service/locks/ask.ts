@@ -76,7 +76,7 @@ export async function peopleInTurn(read: Database) {
   return waiting.filter(({ id }, index) => kept[index]?.id === id);
 }
 
-/** In a transaction: since the read, the person may have withdrawn, or another client or instance may have acted. */
+/** Runs in a transaction: since the read, the person may have withdrawn, or someone else may have acted. */
 export async function tell(db: Database, id: string): Promise<void> {
   const wait = await unnotified(db).where('waits.id', '=', id).executeTakeFirst();
   const [next] = wait === undefined ? [] : await keptFor(db, [wait]);

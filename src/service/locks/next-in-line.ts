@@ -163,7 +163,7 @@ export async function nextInLine<Lease extends Waiting>(
 }
 
 const beforeAll = Number.MIN_SAFE_INTEGER;
-/** Sorts after all others. */
+/** Sorts after the ranks of all leases. */
 export const lastRank = Number.MAX_SAFE_INTEGER;
 
 /** Maximum number of leases per query, for all lines together. */

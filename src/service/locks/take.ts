@@ -233,8 +233,8 @@ export function blockedBy(request: Wanted, states: PathStates): Blocked {
     const found = inTheWay(request, key, states);
     return found === undefined ? [] : [{ key, ...found }];
   });
-  // A lease that needs all of its paths can wait for any one of them. A random choice spreads the leases over the
-  // paths, so that few of thousands of releases cause another attempt.
+  // A lease that needs all of its paths can wait for any one of them. If it is chosen at random, only a few of
+  // thousands of releases, in any order, cause another attempt.
   const locked = taken.filter(({ lock }) => lock !== undefined);
   const candidates = locked.length > 0 ? locked : taken;
   const one = Math.floor(Math.random() * candidates.length);

@@ -188,7 +188,7 @@ const replaceBrokenConnections = (pool: pg.Pool, query_timeout: number): Postgre
     let ahead: Promise<unknown>[] = [];
     let isInTransaction = false;
     const query = async (text: string, values: unknown[]) => {
-      // Also for later queries, such as the rollback of the transaction.
+      // Fails later queries, too, such as the rollback of the transaction.
       if (broken !== undefined) throw broken;
       if (text === 'begin') isInTransaction = true;
       // The types of the driver lack the timeout of a query.

@@ -8,7 +8,7 @@ export const workspaceIdPattern = new RegExp(`^[a-z0-9](?:[a-z0-9._-]{0,${maxWor
 /** An id is a segment of URLs and the name of a folder, even on file systems that ignore case. */
 export const parseWorkspaceId = parserOfId('workspace id');
 
-/** Also a segment of URLs. */
+/** The name of a pool is a segment of URLs, too. */
 export const parsePoolName = parserOfId('pool name');
 
 function parserOfId(kind: string): (text: string) => Parsed<string> {
