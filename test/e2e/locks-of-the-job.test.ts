@@ -75,7 +75,7 @@ describe('unlock without `path`, `locks` and `locks-file`', () => {
     const result = await unlock(job);
     expect(result).toMatchObject({ conclusion: 'failure', outputs: { status: 'released', released: '["a"]' } });
     expect(errorsOf(result)).toEqual([
-      expect.stringMatching(/^Part of the ledger in .* cannot be read, so this job may have more locks\./),
+      expect.stringMatching(/^Part of the ledger in .* cannot be read\. This job may have more locks:/),
     ]);
     expect(await scene.locked(workspace)).toEqual([]);
   });

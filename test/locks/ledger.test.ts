@@ -77,13 +77,13 @@ describe('the ledger file', () => {
     for (const missing of [2, 3, 10, lineLength - 5, lineLength]) {
       await truncate(ledger.file, length - missing);
       ledger.append(third);
-      expect(ledger.read()).toEqual({ entries: [first, third], problem: expect.stringMatching(/^A line of/) });
+      expect(ledger.read()).toEqual({ entries: [first, third], problem: expect.stringMatching(/^Part of/) });
       await truncate(ledger.file, 0);
       ledger.append(first, second);
     }
   });
 
-  test('counts damaged lines, and returns the other entries', async () => {
+  test('reports damaged lines, and returns the other entries', async () => {
     const ledger = freshLedger();
     ledger.append(grant('a', '1'));
     await appendFile(ledger.file, '{"kind":"granted"\n\n[]\nnull\n\u0000\u0000\n{"kind":"other"}\n"text"\n');
@@ -92,7 +92,7 @@ describe('the ledger file', () => {
     ledger.append(ended('a'));
     expect(ledger.read()).toEqual({
       entries: [grant('a', '1'), ended('a')],
-      problem: `8 lines of the ledger in ${ledger.file} cannot be read.`,
+      problem: `Part of the ledger in ${ledger.file} cannot be read.`,
     });
   });
 });

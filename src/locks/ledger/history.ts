@@ -70,9 +70,7 @@ export function readJobLocks(
     /** All paths that the steps of the job planned to lock. */
     planned: new Set(entries.flatMap((entry) => (entry.kind === 'plan' && isHere(entry) ? entry.paths : []))),
     /** Why there may be more locks. */
-    gap:
-      problem &&
-      `Part of the ledger in ${ledger.file} cannot be read, so this job may have more locks. Name them with \`locks\` or \`locks-file\`.`,
+    gap: problem && `${problem} This job may have more locks: name them with \`locks\` or \`locks-file\`.`,
   };
 }
 

@@ -1,7 +1,7 @@
 import { appendFileSync, closeSync, fstatSync, mkdirSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { MarksStore } from '../../client/classify.ts';
-import { errorMessage, pluralize } from '../../interface/format.ts';
+import { errorMessage } from '../../interface/format.ts';
 import { type Entry, readEntry } from './entry.ts';
 
 export const ledgerFile = (temporaryFolder: string): string => fileIn(temporaryFolder, 'ledger.jsonl');
@@ -37,9 +37,8 @@ export function openLedger(file: string) {
       try {
         const lines = linesIn(readFileSync(file, 'utf8'));
         const entries = entriesIn(lines);
-        const damaged = lines.length - entries.length;
-        const what = damaged === 1 ? 'A line' : pluralize(damaged, 'line');
-        return { entries, problem: damaged === 0 ? undefined : `${what} of the ledger in ${file} cannot be read.` };
+        const isDamaged = entries.length < lines.length;
+        return { entries, problem: isDamaged ? `Part of the ledger in ${file} cannot be read.` : undefined };
       } catch (error) {
         if (isMissing(error)) return { entries: [], problem: undefined };
         const reason = errorMessage(error);

@@ -188,7 +188,7 @@ describe('an unlock with a pattern', () => {
     await appendFile(ledgerOf(job), '\n{"kind":"gra');
     const result = await job.run(unlocking({ path: maps }));
     expect(result).toMatchObject({ conclusion: 'failure', outputs: { status: 'released' } });
-    expect(result.log).toContain('so this job may have more locks');
+    expect(result.log).toContain('This job may have more locks');
     expect(await stage.locks()).toEqual([]);
   });
 
