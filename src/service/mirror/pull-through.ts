@@ -28,11 +28,11 @@ export const retryPullAfterSeconds = 5;
 
 const stillFetching = 'The service is still fetching this from the remote. Try again in a few seconds.';
 
-/** More than syncs, because some remotes may not respond. */
+/** More than syncs, because some remotes may not respond. Objects have as many of their own, because they may take hours. */
 const maxRuns = 8;
 
 const maxSettled = 10_000;
-/** Not longer, even after a success, because objects may be removed from this disk. */
+/** How long the objects of a head are not looked for again, after some were not found or could not be fetched. */
 const settledForMs = 60_000;
 
 /**
@@ -44,15 +44,13 @@ export function createPullThrough(parts: PullThroughParts) {
   const { git, freeDisk, stopping, log } = parts;
   const limits = { timeoutMs: milliseconds(parts.syncTimeout), signal: stopping };
   // One per workspace: the next one may find that nothing is missing any more.
-  const limitRuns = limitParallel({ max: maxRuns, maxPerKey: 1 });
+  const limitCommits = limitParallel({ max: maxRuns, maxPerKey: 1 });
+  const limitObjects = limitParallel({ max: maxRuns, maxPerKey: 1 });
+  /** Work that all callers share, and that does not end with the request that started it. */
   const once = createOnce<void>();
 
   /** By head and settings: the time until which its objects are not looked for again. */
   const settled = new Map<string, number>();
-
-  /** Work that all callers share, and that does not end with the request that started it. */
-  const share = (key: readonly unknown[], slot: string, work: () => Promise<void>): Promise<void> =>
-    once(JSON.stringify(key), () => limitRuns(slot, work));
 
   async function lackingOf({ id }: StoredWorkspace, heads: BranchHeads): Promise<BranchHeads> {
     const missing = await git.missingCommits(id, heads.values());
@@ -61,15 +59,17 @@ export function createPullThrough(parts: PullThroughParts) {
 
   /** Rejects with a GitError if the remote cannot be used. */
   const pullCommits = (workspace: StoredWorkspace, heads: BranchHeads): Promise<void> =>
-    share([workspace.id, workspace.remote, ...heads], workspace.id, async () => {
-      const lacking = await lackingOf(workspace, heads);
-      if (lacking.size === 0) return;
-      if (freeDisk.isLow()) {
-        throw new GitError('failed', `The disk is nearly full: less than ${freeDisk.reserve} is free.`);
-      }
-      await git.fetchCommits(workspace.id, remoteOf(workspace, parts.allowFileRemotes), lacking, limits);
-      log.info({ workspace: workspace.id, branches: lacking.size }, 'fetched branches that this instance lacked');
-    });
+    once(JSON.stringify([workspace.id, workspace.remote, ...heads]), () =>
+      limitCommits(workspace.id, async () => {
+        const lacking = await lackingOf(workspace, heads);
+        if (lacking.size === 0) return;
+        if (freeDisk.isLow()) {
+          throw new GitError('failed', `The disk is nearly full: less than ${freeDisk.reserve} is free.`);
+        }
+        await git.fetchCommits(workspace.id, remoteOf(workspace, parts.allowFileRemotes), lacking, limits);
+        log.info({ workspace: workspace.id, branches: lacking.size }, 'fetched branches that this instance lacked');
+      }),
+    );
 
   async function tryToPull(workspace: StoredWorkspace, lacking: BranchHeads): Promise<string | undefined> {
     try {
@@ -85,28 +85,40 @@ export function createPullThrough(parts: PullThroughParts) {
     return `The remote no longer has the commit ${head} of the branch ${branch}. Sync the branch again, or another one if it was deleted.`;
   }
 
-  async function pullObjects(workspace: FoundWorkspace, branch: BranchName, head: string): Promise<void> {
-    const { created_at, remote: address, lfs_url, lfs_mode } = workspace;
-    const key = JSON.stringify([workspace.id, created_at, head, address, lfs_url, lfs_mode]);
+  /** Fetches the objects of one of `heads` heads. If it then has all of them, it is settled until it changes. */
+  async function pullObjects(workspace: FoundWorkspace, branch: BranchName, head: string, heads: number) {
+    const { id, created_at, remote: address, lfs_url, lfs_mode } = workspace;
+    const key = JSON.stringify(['objects', id, created_at, head, address, lfs_url, lfs_mode]);
     if ((settled.get(key) ?? 0) > performance.now()) return;
-    try {
-      await pullCommits(workspace, new Map([[branch, head]]));
-      await share(['objects', key], `objects ${workspace.id}`, async () => {
-        const remote = remoteOf(workspace, parts.allowFileRemotes);
-        const wanted = { workspace: workspace.id, branch, head, remote, settings: workspace };
-        await parts.fetchObjects(wanted, limits, () => undefined);
-      });
-    } catch (error) {
-      logFailure(parts, workspace, error);
-    }
-    remember(settled, key, performance.now() + settledForMs, maxSettled);
+    await once(key, () =>
+      limitObjects(id, async () => {
+        const startedAt = performance.now();
+        let receivedAt: number | undefined;
+        let isComplete = false;
+        try {
+          await pullCommits(workspace, new Map([[branch, head]]));
+          const remote = remoteOf(workspace, parts.allowFileRemotes);
+          const wanted = { workspace: id, branch, head, remote, settings: workspace };
+          const { missing } = await parts.fetchObjects(wanted, limits, ({ received }) => {
+            if (received.bytes > 0) receivedAt ??= performance.now();
+          });
+          isComplete = missing.count === 0;
+        } catch (error) {
+          logFailure(parts, workspace, error);
+        }
+        const endedAt = performance.now();
+        // For longer than it takes to look at all heads, so that requests for unknown objects do not wait forever.
+        const forMs = settledForMs + heads * ((receivedAt ?? endedAt) - startedAt);
+        remember(settled, key, isComplete ? Number.POSITIVE_INFINITY : endedAt + forMs, maxSettled);
+      }),
+    );
   }
 
   async function pullObjectsUntil(workspace: FoundWorkspace, areHere: () => Promise<boolean>): Promise<undefined> {
     const synced = await syncedBranches(parts.storage, workspace.id);
     // Jobs mostly request objects of the branch that was synced last.
     for (const [branch, { head }] of [...synced].toSorted(([, one], [, other]) => other.syncedAt - one.syncedAt)) {
-      await pullObjects(workspace, branch, head);
+      await pullObjects(workspace, branch, head, synced.size);
       if (await areHere()) return;
     }
   }

@@ -1,19 +1,26 @@
 import pino from 'pino';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { GitError } from '../../../src/service/git/git-error.ts';
 import { createPullThrough } from '../../../src/service/mirror/pull-through.ts';
+import { type FetchedObjects, noObjects } from '../../../src/service/syncs/wanted-objects.ts';
 import { findWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { sqlite } from '../../support/databases.ts';
 import { branchNamed } from '../../support/git-service.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
 import { storeSyncedBranches } from '../../support/stored-rows.ts';
 
-const storage = sharedStorage(sqlite, { workspaces: ['game'] });
+const slowOnes = Array.from({ length: 8 }, (_, index) => `slow-${index}`);
+const workspaces = ['game', 'complete', 'incomplete', ...slowOnes];
+const storage = sharedStorage(sqlite, { workspaces });
 const main = branchNamed('main');
 const heads = new Map([[main, 'a'.repeat(40)]]);
 
+async function silentStore(_workspace: string): Promise<FetchedObjects> {
+  throw new GitError('failed', 'The store does not answer.');
+}
+
 /** An instance whose fetches the test ends, and that has what they have brought. */
-function setUp({ isDiskLow = false } = {}) {
+function setUp({ isDiskLow = false, store = silentStore } = {}) {
   const [present, fetches] = [new Set<string>(), [] as PromiseWithResolvers<void>[]];
   const wantedBy: (readonly string[])[] = [];
   let objectRuns = 0;
@@ -29,9 +36,9 @@ function setUp({ isDiskLow = false } = {}) {
         for (const head of wanted.values()) present.add(head);
       },
     },
-    async fetchObjects() {
+    async fetchObjects({ workspace }) {
       objectRuns += 1;
-      throw new GitError('failed', 'The store does not answer.');
+      return store(workspace);
     },
     allowFileRemotes: false,
     syncTimeout: { seconds: 60 },
@@ -42,8 +49,8 @@ function setUp({ isDiskLow = false } = {}) {
   return { pull, present, fetches, wantedBy, objectRuns: () => objectRuns };
 }
 
-async function game() {
-  const workspace = await findWorkspace(storage.read, 'game');
+async function game(id = 'game') {
+  const workspace = await findWorkspace(storage.read, id);
   if (workspace === undefined) throw new Error('The workspace was not added.');
   return workspace;
 }
@@ -82,4 +89,54 @@ test('a store that cannot be used is not asked again within a minute, but anothe
   expect(objectRuns()).toBe(1);
   await pull.objects({ ...(await game()), lfs_url: 'https://lfs.example.com' }, async () => false);
   expect(objectRuns()).toBe(2);
+});
+
+test('a head is looked at again for the objects of others only if it lacks some, and not at all times', async () => {
+  onTestFinished(() => void vi.useRealTimers());
+  vi.useFakeTimers({ toFake: ['performance'] });
+  const lookingMs = 5_000;
+  const lacking = new Set<string>();
+  const { pull, present, objectRuns } = setUp({
+    async store(workspace) {
+      vi.advanceTimersByTime(lookingMs);
+      return { ...noObjects, missing: { count: lacking.has(workspace) ? 1 : 0, named: [] } };
+    },
+  });
+  const branches = Array.from({ length: 16 }, (_, index) => ({
+    name: `b${index}`,
+    head: `${index}`.padStart(40, 'd'),
+  }));
+  for (const { head } of branches) present.add(head);
+  for (const workspace_id of ['complete', 'incomplete']) {
+    await storeSyncedBranches(storage, ...branches.map((branch) => ({ workspace_id, ...branch })));
+  }
+  lacking.add('incomplete');
+  const runsOf = async (id: string): Promise<number> => {
+    const before = objectRuns();
+    expect(await pull.objects(await game(id), async () => false)).toBeUndefined();
+    return objectRuns() - before;
+  };
+  for (const id of ['complete', 'incomplete']) {
+    expect(await runsOf(id)).toBe(branches.length);
+    expect(await runsOf(id)).toBe(0);
+  }
+  vi.advanceTimersByTime(1_000 * 3_600);
+  expect(await runsOf('complete')).toBe(0);
+  expect(await runsOf('incomplete')).toBe(branches.length);
+});
+
+test('slow stores do not delay the clones of other workspaces', async () => {
+  const slow = Promise.withResolvers<FetchedObjects>();
+  const { pull, fetches } = setUp({ store: () => slow.promise });
+  for (const id of slowOnes)
+    await storeSyncedBranches(storage, { workspace_id: id, name: 'main', head: 'e'.repeat(40) });
+  const waiting = Promise.all(slowOnes.map(async (id) => pull.objects(await game(id), async () => true)));
+  await expect.poll(() => fetches.length).toBe(slowOnes.length);
+  for (const fetching of fetches) fetching.resolve();
+  const clone = pull.commits(await game(), heads);
+  await expect.poll(() => fetches.length).toBe(slowOnes.length + 1);
+  fetches.at(-1)?.resolve();
+  expect(await clone).toBeUndefined();
+  slow.resolve(noObjects);
+  await waiting;
 });
