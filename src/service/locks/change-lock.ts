@@ -83,10 +83,8 @@ export const isLfsRenewalDue = (
   ttl: Ttl,
 ): boolean => from_lfs === 1 && remainingMs < renewedBelow * milliseconds(ttl);
 
-/** The caller: a token, or the operator at the command line. */
 interface Releaser extends Actor {
-  /** Null for the operator, who owns no lock. */
-  readonly owner: string | null;
+  readonly owner: string;
   /** Releases a lock of any owner. The caller must check the permission first. */
   readonly force: boolean;
   /** Reason for a forced release, entered by the person who forces it. */
@@ -139,7 +137,7 @@ async function deleteGranted(
   await deleteLocks(db, keysOf(granted));
   const ends = granted.map(({ found: lock, releaser }): LockEnd => {
     const kind = isOwnLock(lock, releaser) ? 'released' : 'force-released';
-    return { kind, lock, at: lock.expires_at - lock.remainingMs, by: releaser.owner ?? releaser.name };
+    return { kind, lock, at: lock.expires_at - lock.remainingMs, by: releaser.owner };
   });
   await recordEnds(db, ends, subscribers);
   for (const release of granted) {
@@ -148,7 +146,7 @@ async function deleteGranted(
 }
 
 /** Whether the caller may renew and release the lock without force: any token of its owner may. */
-export const isOwnLock = (lock: Pick<LockRow, 'owner'>, { owner }: { readonly owner: string | null }): boolean =>
+export const isOwnLock = (lock: Pick<LockRow, 'owner'>, { owner }: Pick<Bearer, 'owner'>): boolean =>
   lock.owner === owner;
 
 function auditOf({ workspace, path, releaser, found }: Granted): AuditEntry {

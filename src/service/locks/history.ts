@@ -14,7 +14,7 @@ export type LockEnd = {
   readonly at: number;
 } & (
   | { readonly kind: 'expired'; readonly by: null }
-  /** The owner who released it, or the name of the operator. */
+  /** The owner who released it. */
   | { readonly kind: 'released' | 'force-released'; readonly by: string }
 );
 

@@ -112,7 +112,7 @@ export const tables = {
     token_id text not null, workspace_id bytes not null, key text not null, fingerprint text not null,
     result text not null, created_at bigint not null,
     primary key (token_id, workspace_id, key)`,
-  // The token is null for actions on the command line.
+  // The token is null for actions on the command line, and for the token that a sign-in link creates.
   audit: `
     sequence serial, at bigint not null, actor text not null, token_id text, address text, action text not null,
     detail text not null`,

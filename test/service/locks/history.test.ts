@@ -36,7 +36,7 @@ describe.each(databaseKinds)('the history of locks on $name', (kind) => {
   const terms = { bearer, origin, note: 'Rigging' };
   const commit = <T>(change: (db: Database) => Promise<T>) => storage.commit({ workspace: 'game' }, change);
   const take = (...paths: readonly string[]) => commit((db) => takeIn(db, paths, terms));
-  const operator = { name: 'operator', owner: null, tokenId: null, address: null, force: true };
+  const operator = { name: 'operator', owner: 'operator', tokenId: null, address: null, force: true };
   const ada = { name: 'ada', owner: 'ada', tokenId: 'tok_ada', address: null, force: false };
   const release = (path: string, releaser: typeof ada | typeof operator) =>
     commit((db) => releaseLocks(db, [{ ...placeOf(path), match: () => true, releaser }]));
