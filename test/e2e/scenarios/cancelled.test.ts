@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { isLocking, isReleasing, once, pathByPath } from '../../support/fault-proxy.ts';
+import { isLocking, isReleasing, type Manner, once, pathByPath } from '../../support/fault-proxy.ts';
 import { measured } from '../../support/measured.ts';
 import { fasterTime } from '../../support/preload.ts';
 import type { RunningStep, StepResult } from '../../support/runner/step.ts';
-import { hero, locking, manyPaths, openStage, type Stage, soak, useService } from './stage.ts';
+import { hero, locking, manyPaths, openStage, soak, useService } from './stage.ts';
 
 useService();
 
@@ -14,11 +14,12 @@ useService();
 const waitingItOut = soak ? 1 : 1 / 3;
 const endingBefore = soak ? 1 : 1 / 10;
 
-const openJob = (stage: Stage, times: number) =>
-  stage.job({
-    env: times === 1 ? {} : { NODE_OPTIONS: fasterTime(times) },
-    patience: 1 / times,
-  });
+async function openSlowed(times: number, manner?: Manner) {
+  const stage = await openStage();
+  const proxy = await stage.proxy(manner);
+  const env = times === 1 ? {} : { NODE_OPTIONS: fasterTime(times) };
+  return { stage, proxy, job: await stage.job({ env, patience: 1 / times }) };
+}
 
 /** Ends a step, and records how long that took. */
 async function ending(
@@ -43,10 +44,8 @@ test.each([
   ['SIGINT', cancel],
   ['SIGKILL', kill],
 ])('a job that waits for a held path releases nothing that it did not acquire if it gets %s', async (_, how) => {
-  const stage = await openStage();
+  const { stage, proxy, job } = await openSlowed(endingBefore);
   const theirs = await stage.take(hero);
-  const proxy = await stage.proxy();
-  const job = await openJob(stage, endingBefore);
   const step = await job.step(locking(['a', hero, 'z'], { wait: '10m' }));
   await step.waitForLog('is held by build-bot');
   await ending(step, how);
@@ -62,10 +61,8 @@ describe('a job whose lease was granted, without a response yet', () => {
     ['SIGINT', cancel],
     ['SIGTERM', terminate],
   ])('ends the lease by itself after %s, within 5 s', async (_, how) => {
-    const stage = await openStage();
-    const proxy = await stage.proxy();
+    const { stage, proxy, job } = await openSlowed(endingBefore);
     proxy.meet(once(isLocking, { kind: 'done-then-silence' }));
-    const job = await openJob(stage, endingBefore);
     const step = await job.step(locking(manyPaths(1_000)));
     await expect.poll(() => stage.locks().then((locks) => locks.length)).toBe(1_000);
     const result = await ending(step, how);
@@ -76,10 +73,8 @@ describe('a job whose lease was granted, without a response yet', () => {
   });
 
   test('leaves it to the post-step if it is killed, even with auto-release: false', async () => {
-    const stage = await openStage();
-    const proxy = await stage.proxy();
+    const { stage, proxy, job } = await openSlowed(endingBefore);
     proxy.meet(once(isLocking, { kind: 'done-then-silence' }));
-    const job = await openJob(stage, endingBefore);
     const step = await job.step(locking(manyPaths(1_000), { 'auto-release': 'false' }));
     await expect.poll(() => stage.locks().then((locks) => locks.length)).toBe(1_000);
     await step.kill();
@@ -88,8 +83,7 @@ describe('a job whose lease was granted, without a response yet', () => {
   });
 
   test('takes nothing by a request that arrives after the post-step', async () => {
-    const stage = await openStage();
-    const proxy = await stage.proxy();
+    const { stage, proxy, job } = await openSlowed(endingBefore);
     const over = Promise.withResolvers<void>();
     const arrived = Promise.withResolvers<void>();
     const holdBack = once(isLocking, { kind: 'held-back', until: over.promise });
@@ -97,7 +91,6 @@ describe('a job whose lease was granted, without a response yet', () => {
       if (isLocking(passing)) arrived.resolve();
       return holdBack(passing);
     });
-    const job = await openJob(stage, endingBefore);
     const step = await job.step(locking(['a', 'b']));
     await arrived.promise;
     await step.kill();
@@ -109,9 +102,7 @@ describe('a job whose lease was granted, without a response yet', () => {
 });
 
 test('a job that is locking a thousand paths rolls back by itself when cancelled, and ends within 5 s', async () => {
-  const stage = await openStage();
-  const proxy = await stage.proxy(pathByPath);
-  const job = await openJob(stage, endingBefore);
+  const { stage, proxy, job } = await openSlowed(endingBefore, pathByPath);
   const some = Promise.withResolvers<void>();
   let count = 0;
   proxy.meet((passing) => {
@@ -131,9 +122,7 @@ test('a job that is locking a thousand paths rolls back by itself when cancelled
 });
 
 test('a post-step that is cancelled without a network ends within 5 s, and reports the locks that it could not release', async () => {
-  const stage = await openStage();
-  const proxy = await stage.proxy();
-  const job = await openJob(stage, waitingItOut);
+  const { proxy, job } = await openSlowed(waitingItOut);
   await job.run(locking([hero, 'b']));
   const asked = Promise.withResolvers<void>();
   proxy.meet(() => {

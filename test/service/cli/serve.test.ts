@@ -149,29 +149,17 @@ describe('serve', () => {
   });
 });
 
-describe('sign-in', () => {
-  const linkIn = (text: string): string => /^ {2}(http\S+\/sign-in\?link=wsl_\S+)$/m.exec(text)?.[1] ?? '';
-  const page = async (link: string): Promise<string> => (await fetch(link)).text();
-
-  test('prints a sign-in link, whose command the start names', async () => {
-    const service = start([]);
-    const printed = await service.printed('sign-in');
-    expect(printed).toContain(`workspace-service sign-in --data ${folder} --public-url http://`);
-    expect(printed).not.toContain('wsl_');
-    const [, origin = ''] = /listens on (\S+)\/v1$/m.exec(printed) ?? [];
-    const environment = { ...commandEnvironment(folder), WORKSPACE_SERVICE_PUBLIC_URL: origin };
-    const made = linkIn((await runMain(['sign-in'], environment)).stdout);
-    expect(await page(made)).toContain('Sign in as administrator');
-    const link = new URL(made).searchParams.get('link') ?? '';
-    const used = await fetch(`${origin}/sign-in/link`, {
-      method: 'POST',
-      redirect: 'manual',
-      headers: { origin, 'content-type': 'application/x-www-form-urlencoded' },
-      body: new URLSearchParams({ link }),
-    });
-    expect(used.status).toBe(303);
-    await service.stop();
-  });
+test('sign-in prints a sign-in link, and the start of the service names the command', async () => {
+  const service = start([]);
+  const printed = await service.printed('sign-in');
+  expect(printed).toContain(`workspace-service sign-in --data ${folder} --public-url http://`);
+  expect(printed).not.toContain('wsl_');
+  const [, origin = ''] = /listens on (\S+)\/v1$/m.exec(printed) ?? [];
+  const environment = { ...commandEnvironment(folder), WORKSPACE_SERVICE_PUBLIC_URL: origin };
+  const { stdout } = await runMain(['sign-in'], environment);
+  const [, link = ''] = /^ {2}(http\S+\/sign-in\?link=wsl_\S+)$/m.exec(stdout) ?? [];
+  expect(await (await fetch(link)).text()).toContain('Sign in as administrator');
+  await service.stop();
 });
 
 describe('serve --dev', () => {

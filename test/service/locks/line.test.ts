@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { keptFor, lookAgainMs, selectAfterOthers } from '../../../src/service/locks/kept-paths.ts';
 import { countWaiting, listQueue, placeInLine } from '../../../src/service/locks/queue.ts';
 import { joinLine, removeOldWaits } from '../../../src/service/locks/waits.ts';
@@ -11,6 +11,7 @@ import { type RecordedQuery, recording } from '../storage/changed-queries.ts';
 describe.each(databaseKinds)('a place in line, on $name', (kind) => {
   const workspace = 'game';
   const storage = sharedStorage(kind, { workspaces: [workspace] });
+  beforeEach(() => storage.commit('global', (db) => db.deleteFrom('waits').execute()));
 
   /** In one transaction, because the order of transactions within a millisecond is open. */
   const join = (...ids: readonly string[]) =>
@@ -36,7 +37,7 @@ describe.each(databaseKinds)('a place in line, on $name', (kind) => {
   });
 
   test('is removed in batches, so that other changes do not wait for all paths of abandoned requests', async () => {
-    await join('d', 'e', 'f', 'g');
+    await join(...'abcdefg');
     await changeRows(storage, 'waits', { present_until: 1, size: 400 });
     const removed: number[] = [];
     const counting: typeof storage = {
@@ -55,7 +56,6 @@ describe.each(databaseKinds)('a place in line, on $name', (kind) => {
   });
 
   test('is counted with one query for all locks of a page', async () => {
-    await storage.commit('global', (db) => db.deleteFrom('waits').execute());
     const row = { workspace_id: workspace, owner: 'ada' };
     await storeLocks(storage, { ...row, path: 'a' }, { ...row, path: 'b' }, { ...row, path: 'c' });
     const waits = [waitRequest('1', { paths: ['a', 'b'] }), waitRequest('2')];
@@ -83,7 +83,6 @@ describe.each(databaseKinds)('a place in line, on $name', (kind) => {
   test.each([1, 41])(
     'is sorted once for all clients that ask at the same time, if they want %i paths',
     async (wanted) => {
-      await storage.commit('global', (db) => db.deleteFrom('waits').execute());
       const items = Array.from({ length: 40 }, (_, n) => `item ${n}`);
       const waits = Array.from({ length: 300 }, (_, n) =>
         waitRequest(`w${n}`, { paths: [...items, `own ${n}`], wanted }),
@@ -104,18 +103,15 @@ describe.each(databaseKinds)('a place in line, on $name', (kind) => {
       const places = await Promise.all(waits.map(({ id }) => placeInLine(read, id)));
       expect(places).toEqual(waits.map((_, n) => ({ position: n + 1, length: 300 })));
       expect(looks).toBeLessThan(300 * 200);
-      await storage.commit('global', (db) => db.deleteFrom('waits').execute());
     },
   );
 
   test('is listed for the first 1,000 requests', async () => {
-    await storage.commit('global', (db) => db.deleteFrom('waits').execute());
     const waits = Array.from({ length: 1_001 }, (_, n) => waitRequest(`w${n}`, { paths: ['b'] }));
     await storage.commit({ workspace }, (db) => joinLine(db, waits));
     const queue = await listQueue(storage.read, { workspace, path: 'b' });
     expect(queue).toHaveLength(1_000);
     expect(queue.at(-1)).toMatchObject({ path: 'b', owner: 'w999', position: 1_000 });
-    await storage.commit('global', (db) => db.deleteFrom('waits').execute());
   });
 
   test('is found for paths that many leases want, without a look at all paths of each', async () => {
@@ -143,7 +139,6 @@ describe.each(databaseKinds)('a place in line, on $name', (kind) => {
     );
     expect(new Set(ahead.map((next) => next?.id))).toEqual(new Set(['large 0']));
     expect(await selectAfterOthers(read, [{ workspace, waitId: 'large 0' }])).toEqual([]);
-    await storage.commit('global', (db) => db.deleteFrom('waits').execute());
   }, 60_000);
 
   test('is found for paths that many different leases want, with few queries', async () => {
@@ -157,7 +152,6 @@ describe.each(databaseKinds)('a place in line, on $name', (kind) => {
     const kept = await keptFor(recording(storage.read, queries), keys);
     expect(kept.filter((next) => next !== undefined).length).toBeGreaterThan(150);
     expect(queries.length).toBeLessThan(60);
-    await storage.commit('global', (db) => db.deleteFrom('waits').execute());
   });
 
   test('is listed with its priority: each level counts as five minutes of waiting', async () => {

@@ -89,6 +89,9 @@ function createWorld() {
   };
 }
 
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
 const pass = (ms: number): Promise<unknown> => vi.advanceTimersByTimeAsync(ms);
 /** Longer than a lookup. */
 const moment = 5;
@@ -103,9 +106,6 @@ async function worldWith(...ids: readonly string[]) {
 }
 
 describe('clients that wait for their turn', () => {
-  beforeEach(() => void vi.useFakeTimers());
-  afterEach(() => void vi.useRealTimers());
-
   test.each(['here', 'elsewhere', 'somewhere'] as const)(
     'are notified one after the other, each once, of releases %s',
     async (at) => {
@@ -222,18 +222,13 @@ describe('clients that wait for their turn', () => {
   });
 });
 
-describe('clients that watch a path', () => {
-  beforeEach(() => void vi.useFakeTimers());
-  afterEach(() => void vi.useRealTimers());
-
-  test('are all notified when it is free, and delay none that waits for its turn', async () => {
-    const world = await worldWith();
-    for (let index = 0; index < 500; index += 1) world.watch(`watcher ${index}`);
-    world.arrive('first');
-    await pass(moment);
-    world.release('a');
-    await pass(moment);
-    expect(world.outcomes).toHaveLength(501);
-    expect(world.outcomes.at(-1)).toEqual(['first', 'turn']);
-  });
+test('clients that watch a path are all notified when it is free, and delay none that waits for its turn', async () => {
+  const world = await worldWith();
+  for (let index = 0; index < 500; index += 1) world.watch(`watcher ${index}`);
+  world.arrive('first');
+  await pass(moment);
+  world.release('a');
+  await pass(moment);
+  expect(world.outcomes).toHaveLength(501);
+  expect(world.outcomes.at(-1)).toEqual(['first', 'turn']);
 });
