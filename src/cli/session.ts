@@ -45,7 +45,7 @@ export function createCommandSession(remote: RemoteService, ttl: Ttl, note?: str
     step,
     ledger,
     context: { ...settling, terms, log: { line: report } },
-    /** Also ends leases, and reports unanswered requests that may be granted. Returns whether nothing is left. */
+    /** Releases locks, ends leases, and reports unanswered requests. Returns whether nothing is left. */
     async releaseAll(maxMs: number): Promise<boolean> {
       let left = await release(maxMs);
       const { leases, held, unanswered } = ledger.read();

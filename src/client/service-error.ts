@@ -21,7 +21,7 @@ export interface Refused {
   /** From a 403 that names it (RFC 6750). */
   readonly missingScope: string | undefined;
   readonly retryAfterMs: number | undefined;
-  /** Files with a newer version, because of which the service refused locks. */
+  /** The service refused locks because these files have newer versions. */
   readonly outdated?: readonly Outdated[];
   /** Target of a redirect, without its query. Redirects are not followed, because that would send the token along. */
   readonly redirect?: string | undefined;

@@ -49,7 +49,7 @@ export type LatestMode = (typeof latestModes)[number];
 export interface Comparison {
   readonly latest: LatestMode;
   readonly outdated: readonly Outdated[];
-  /** The age of the mirror, if it could not be brought up to date in time; null if not all branches could be compared. */
+  /** Age of the mirror, if it could not be brought up to date in time; null if not all branches could be compared. */
   readonly as_of?: Timestamp | null | undefined;
 }
 

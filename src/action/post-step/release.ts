@@ -23,7 +23,7 @@ import { type LockEnd, resultOf, unansweredResult } from './results.ts';
 /**
  * Releases the remaining locks of a step according to the ledger, and reports on all of its locks. Does not read the
  * task from the inputs: the runner evaluates their expressions again, and the values may have changed. `state` returns
- * what the step has saved; empty if nothing.
+ * the saved state of the step; empty if there is none.
  */
 export async function releaseStep(
   step: string,

@@ -87,7 +87,7 @@ const fixedSettings: Readonly<Record<string, string>> = {
   'maintenance.auto': 'false',
 };
 
-/** One thread leaves processor time for other work. Existing deltas are kept; new ones would not make assets smaller. */
+/** One thread leaves processor time for other work. Keeps existing deltas; new ones would not make assets smaller. */
 export const packSettings: Readonly<Record<string, string>> = { 'pack.threads': '1', 'pack.window': '0' };
 
 type EnvironmentSetup = Pick<GitTask, 'repository' | 'settings' | 'variables'> & { readonly allowFile: boolean };

@@ -106,7 +106,7 @@ function ageOf({ asOf, gap }: ComparedHeads, isComplete: boolean): Pick<Compared
 
 const limits = { timeoutMs: 10_000 };
 
-/** With more differences, the branches are unrelated. Also the limit for all remembered comparisons together. */
+/** Branches with more differences are unrelated. All remembered comparisons together have the same limit. */
 const maxPaths = 200_000;
 
 interface NewerVersions {

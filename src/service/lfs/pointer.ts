@@ -39,7 +39,7 @@ export function parsePointer(text: string): ObjectName | undefined {
 
 declare const brand: unique symbol;
 
-/** Id of an object: the SHA-256 of its content in lower-case hexadecimal. Also the name of its file. */
+/** Id of an object, and name of its file: the SHA-256 of its content in lower-case hexadecimal. */
 export type Oid = string & { readonly [brand]: 'Oid' };
 
 export interface ObjectName {

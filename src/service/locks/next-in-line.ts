@@ -173,7 +173,7 @@ const distinct = <Lease extends Waiting>(leases: readonly Lease[]): readonly Lea
   ...new Map(leases.map((lease) => [lease.id, lease])).values(),
 ];
 
-/** Whether it gets all of its paths that are free and not kept for a lease ahead of it, even if others are held. */
+/** Whether a lease gets all of its paths that are free and not kept for a lease ahead of it, even if others are held. */
 const getsAll = ({ size, wanted, keeps }: Waiting): boolean => size === 1 || (keeps && wanted === size);
 
 type Ranked = Pick<Waiting, 'id' | 'rank'>;

@@ -217,7 +217,7 @@ const damaged = [11, 26];
 /**
  * Makes statements wait for other processes without blocking this one, because SQLite itself would block the event
  * loop. A busy statement has had no effect, and only `begin immediate` and reads outside of transactions can conflict.
- * Also reports statements that find the database damaged: no check reads all pages, and damage does not go away.
+ * Reports damage that a statement finds: no check reads all pages, and damage does not go away.
  */
 function superviseStatements(connection: DatabaseConnection, onDamage: (error: unknown) => void): void {
   const execute = connection.executeQuery.bind(connection);

@@ -50,7 +50,7 @@ export const latestMode = modeSetting(latestModes, 'off');
 
 export const defaultLfsLockTtl = '7d';
 
-/** Ttl of locks acquired with Git LFS, whose requests have no ttl. */
+/** Ttl of locks acquired with Git LFS. Its requests have no ttl. */
 export function lfsLockTtl({ desk_ttl }: Pick<WorkspaceSettings, 'desk_ttl'>): Ttl {
   for (const text of [desk_ttl, defaultLfsLockTtl]) {
     const ttl = parseTtl(text ?? '');

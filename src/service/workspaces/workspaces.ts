@@ -96,7 +96,7 @@ export async function noteDefaultBranch(
 }
 
 /**
- * Starts to remove a workspace, unless it has active locks, because their holders rely on them. Also succeeds if the
+ * Starts to remove a workspace, unless it has active locks, because their holders rely on them. Succeeds if the
  * removal was already started.
  */
 export async function closeWorkspace(db: Database, actor: Actor, id: string) {
