@@ -36,14 +36,8 @@ test('each job is run once within the concurrency limit, and failed claims and r
   await expect.poll(() => [begun.length, running]).toEqual([10, 0]);
   expect(begun).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
   expect(most).toBe(3);
-  expect(errors.map(String).toSorted()).toEqual([
-    'Error: Job 1 failed.',
-    'Error: Job 3 failed.',
-    'Error: Job 5 failed.',
-    'Error: Job 7 failed.',
-    'Error: Job 9 failed.',
-    'Error: The claim failed.',
-  ]);
+  const failed = [1, 3, 5, 7, 9].map((job) => `Error: Job ${job} failed.`);
+  expect(errors.map(String).toSorted()).toEqual([...failed, 'Error: The claim failed.']);
   await worker.stop();
 });
 
