@@ -8,16 +8,9 @@ import { type Duration, formatDuration, formatSpan, milliseconds } from '../inte
 import { maxLeasePaths } from '../interface/lock-path.ts';
 import { grantedLock, lifetimeMs } from './ledger/entry.ts';
 import { conflictsText, pastMoment } from './messages.ts';
-import { type AcquireGoal, type AcquireRound, acquirePathByPath, type PathContext } from './path-by-path.ts';
+import { type AcquireContext, type AcquireGoal, type AcquireRound, acquirePathByPath } from './path-by-path.ts';
 import { createPauses, type Unsuccessful } from './pauses.ts';
 import { cleanupLimits, endLease, rollBackMs } from './release.ts';
-
-interface AcquireContext extends PathContext {
-  /** Limits of an attempt if `wait` is zero. */
-  readonly withoutWait: CallLimits;
-  /** Whether waiting is pointless, because a parallel step of the same job holds a path that this step needs. */
-  readonly isInVain?: ((conflicts: Conflicts) => Promise<boolean>) | undefined;
-}
 
 export interface WaitOptions {
   readonly wait: Duration;
@@ -134,7 +127,7 @@ function createRequests(context: AcquireContext, goal: AcquireGoal) {
  * Acquires several locks as one lease. The lease has the id of the step, so that the post-step can end it even without
  * a ledger. Undefined for a single lock, and for more locks than a lease can have.
  */
-function createLease(context: PathContext, { paths, pool, count }: AcquireGoal) {
+function createLease(context: AcquireContext, { paths, pool, count }: AcquireGoal) {
   const { client, record, clock, signal, log, terms } = context;
   const { service, workspace, step, type, ttl, note } = terms;
   const isSet = paths.length > 1 && paths.length <= maxLeasePaths;

@@ -9,14 +9,7 @@ import { machineClock } from '../client/time.ts';
 import { formatDuration } from '../interface/duration.ts';
 import type { LockPath } from '../interface/lock-path.ts';
 import { type Grant, grantedLock, type Intent, lifetimeMs, parsedTtl } from './ledger/entry.ts';
-import {
-  cleanupLimits,
-  type GrantToRelease,
-  type LockContext,
-  rollBack,
-  rollBackMs,
-  type Unreleased,
-} from './release.ts';
+import { cleanupLimits, type LockContext, rollBack, rollBackMs, type Unreleased } from './release.ts';
 
 /** What a step acquires, and where. */
 export interface LockTerms extends Omit<LockRequest, 'wait'> {
@@ -24,8 +17,12 @@ export interface LockTerms extends Omit<LockRequest, 'wait'> {
   readonly step: string;
 }
 
-export interface PathContext extends LockContext {
+export interface AcquireContext extends LockContext {
   readonly terms: LockTerms;
+  /** Limits of an attempt if `wait` is zero. */
+  readonly withoutWait: CallLimits;
+  /** Whether waiting is pointless, because a parallel step of the same job holds a path that this step needs. */
+  readonly isInVain?: ((conflicts: Conflicts) => Promise<boolean>) | undefined;
 }
 
 /** The paths that a step may lock, and how many of them it needs. */
@@ -55,7 +52,7 @@ export type AcquireRound =
  * Acquires one lock, or several on a service that knows only the interface: in sorted order, in parallel, all or none.
  * A step that waits for one of several locks holds none of them.
  */
-export function acquirePathByPath(context: PathContext, goal: AcquireGoal) {
+export function acquirePathByPath(context: AcquireContext, goal: AcquireGoal) {
   const { terms, signal, clock, random } = context;
   const { count } = goal;
   const intents = createIntents(context);
@@ -81,7 +78,7 @@ export function acquirePathByPath(context: PathContext, goal: AcquireGoal) {
   }
 
   /** Releases the locks, and repeats unanswered requests to release any locks that they acquired. */
-  async function giveBack(acquired: readonly GrantToRelease[]): Promise<void> {
+  async function giveBack(acquired: readonly Omit<Unreleased, 'error'>[]): Promise<void> {
     const within = cleanupLimits(clock, rollBackMs, signal);
     const left = [...(await rollBack(context, acquired, within))];
     await inParallel([...pending.values()], async (intent) => {

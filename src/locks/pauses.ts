@@ -1,7 +1,8 @@
 import type { Conflicts } from '../client/post-lock.ts';
 import { retryAfterOf } from '../client/service-error.ts';
 import { withJitter } from '../client/time.ts';
-import type { AcquireRound, PathContext } from './path-by-path.ts';
+import type { AcquireRound } from './path-by-path.ts';
+import type { LockContext } from './release.ts';
 
 export type Unsuccessful = Extract<AcquireRound, { kind: 'held' | 'failed' }>;
 
@@ -24,7 +25,7 @@ const maxReconnectMs = 5_000;
 const promptMs = 10 * 60_000;
 
 /** How long the next request of a waiting step stays in line, and the pause before it. */
-export function createPauses({ clock, sleep, random, signal }: PathContext, deadline: number) {
+export function createPauses({ clock, sleep, random, signal }: LockContext, deadline: number) {
   let hasLine = false;
   let vain = 0;
   let polls = 0;

@@ -31,14 +31,11 @@ type ReleaseContext = Pick<LockContext, 'client' | 'record' | 'clock' | 'sleep' 
 /** Time limit of a rollback. The post-step releases any remaining locks. */
 export const rollBackMs = 10_000;
 
-/** A lock to roll back. `mayBeReleased`: a release request may have arrived. */
-export interface GrantToRelease {
-  readonly grant: Grant;
-  readonly mayBeReleased?: boolean;
-}
-
 /** A lock that could not be released. */
-export interface Unreleased extends GrantToRelease {
+export interface Unreleased {
+  readonly grant: Grant;
+  /** A release request may have arrived. */
+  readonly mayBeReleased?: boolean;
   /** Undefined if the lock cannot be identified. */
   readonly error: ServiceError | undefined;
 }
@@ -46,13 +43,13 @@ export interface Unreleased extends GrantToRelease {
 /** Releases the locks, those of a lease with a single request. Returns the locks that could not be released. */
 export async function rollBack(
   context: ReleaseContext & Pick<LockContext, 'signal'>,
-  acquired: readonly GrantToRelease[],
+  acquired: readonly Omit<Unreleased, 'error'>[],
   within = cleanupLimits(context.clock, rollBackMs, context.signal),
 ): Promise<readonly Unreleased[]> {
   const left: Unreleased[] = [];
   const releaseTarget = createRelease(context, within);
 
-  async function release({ grant, mayBeReleased = false }: GrantToRelease): Promise<void> {
+  async function release({ grant, mayBeReleased = false }: Omit<Unreleased, 'error'>): Promise<void> {
     const result = await releaseTarget({ ...grant, grant, mayBeReleased });
     if (result.kind === 'ambiguous') left.push({ grant, error: undefined });
     if (result.kind !== 'failed') return;

@@ -4,10 +4,6 @@ import type { Ttl } from '../../interface/duration.ts';
 import { type Grant, lifetimeMs } from '../ledger/entry.ts';
 import type { LockContext } from '../release.ts';
 
-interface ScheduleContext extends Pick<LockContext, 'clock' | 'random'> {
-  readonly client: Pick<Client, 'serverNow'>;
-}
-
 interface ScheduledLocks {
   readonly ttl: Ttl;
   /** Timeout of one attempt. */
@@ -28,7 +24,7 @@ const maxPauseMs = 5_000;
  * again after a pause if a renewal gets no response.
  */
 export function createSchedule(
-  { clock, random, client }: ScheduleContext,
+  { clock, random, client }: Pick<LockContext, 'clock' | 'random'> & { readonly client: Pick<Client, 'serverNow'> },
   { ttl, requestTimeoutMs, ageMs }: ScheduledLocks,
 ) {
   const ttlMs = ttl.seconds * 1_000;
