@@ -165,11 +165,7 @@ const maxRemembered = 1_000_000;
 
 /** Called periodically. If there are too many, removes the oldest early. */
 export const removeOldResults = (storage: Storage, max = maxRemembered): Promise<void> =>
-  removeOldOfWorkspaces(
-    storage,
-    { table: 'remembered_answers', time: 'created_at' },
-    { keptForMs: rememberedForMs, max, countedAtOnce: Math.min(max, 5_000) },
-  );
+  removeOldOfWorkspaces(storage, { table: 'remembered_answers', time: 'created_at', keptForMs: rememberedForMs, max });
 
 export const maxKeyLength = 255;
 export const keyPattern = /^[\x21-\x7e]+$/;

@@ -58,11 +58,7 @@ export const expiryOf = (lock: LockRow): LockEnd => ({ kind: 'expired', lock, at
 const maxRowsOfWorkspace = 5_000_000;
 
 export const removeOldLockHistory = (storage: Storage): Promise<void> =>
-  removeOldOfWorkspaces(
-    storage,
-    { table: 'lock_history', time: 'ended_at' },
-    { keptForMs, max: maxRowsOfWorkspace, countedAtOnce: 50_000 },
-  );
+  removeOldOfWorkspaces(storage, { table: 'lock_history', time: 'ended_at', keptForMs, max: maxRowsOfWorkspace });
 
 export function eventOf(change: LockChange): OutboxEvent {
   const { kind, lock } = change;

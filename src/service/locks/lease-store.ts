@@ -36,8 +36,7 @@ export async function removeOldLeases(storage: Storage, max = maxLeases): Promis
   const locks = sql`select 1 from locks where locks.workspace_id = leases.workspace_id
     and locks.id > leases.lock_ids and locks.id < leases.lock_ids || ':' and locks.lease_id = leases.id`;
   const rows = { table: 'leases', time: 'expires_at', only: sql`not exists (${locks})` } as const;
-  const most = { max, countedAtOnce: Math.min(max, 5_000) };
-  await removeOldOfWorkspaces(storage, rows, { keptForMs: forgottenAfterMs, ...most });
+  await removeOldOfWorkspaces(storage, { ...rows, keptForMs: forgottenAfterMs, max });
 }
 
 /** Locks acquired together share the start of their ids. Digits follow it, and sort before the colon. */

@@ -20,24 +20,19 @@ interface Rows {
   readonly atOnce?: number;
 }
 
-/** Each workspace keeps this many of its newest rows, so that none displaces the rows of others. */
-interface Kept {
-  readonly keptForMs: number;
-  readonly max: number;
-  readonly countedAtOnce: number;
-}
-
-/** Removes rows older than that in each workspace, and the oldest rows beyond the maximum. */
+/**
+ * Removes rows older than that in each workspace, and the oldest rows beyond the maximum: each workspace has its own, so
+ * that none displaces the rows of others.
+ */
 export async function removeOldOfWorkspaces(
   storage: Pick<Storage, 'dialect' | 'read' | 'commit'>,
-  rows: Omit<Rows, 'workspace'>,
-  { keptForMs, ...most }: Kept,
+  { keptForMs, max, ...rows }: Omit<Rows, 'workspace'> & Readonly<Record<'keptForMs' | 'max', number>>,
 ): Promise<void> {
   const workspaces = await storage.read.selectFrom('workspaces').select('id').execute();
   for (const { id: workspace } of workspaces) {
     await yieldToEventLoop();
     await removeOld(storage, { ...rows, workspace, keptForMs });
-    await removeBeyond(storage, { ...rows, workspace }, most);
+    await removeBeyond(storage, { ...rows, workspace }, max);
   }
 }
 
@@ -49,27 +44,27 @@ export async function removeOld(
   // The clock is in a subquery, so that PostgreSQL reads it once and can use the index.
   const old = sql`${sql.ref(rows.time)} <= (select ${now}) - ${sql.lit(rows.keptForMs)}`;
   const within = rows.workspace === undefined ? old : sql`workspace_id = ${rows.workspace} and ${old}`;
-  await removeInBatches(storage, rows, rows.only === undefined ? within : sql`${within} and ${rows.only}`);
+  await removeInBatches(storage, rows, within);
 }
 
 /**
- * Removes the oldest rows beyond a total. Counts in batches from the newest row, so that other work does not have to
+ * Removes the oldest rows of a workspace beyond a total. Counts in batches from the newest row, so that other work does not have to
  * wait. Keeps up to one batch more than the total.
  */
 export async function removeBeyond(
   storage: Pick<Storage, 'dialect' | 'read' | 'commit'>,
-  rows: Rows,
-  { max, countedAtOnce }: Readonly<Record<'max' | 'countedAtOnce', number>>,
+  rows: Rows & { readonly workspace: string },
+  max: number,
 ): Promise<void> {
   const at = sql.ref<number>(rows.time);
-  const within = rows.workspace === undefined ? sql`` : sql`workspace_id = ${rows.workspace} and`;
+  const within = sql`workspace_id = ${rows.workspace} and`;
   let before = Number.MAX_SAFE_INTEGER;
   for (let total = 0; total < max; ) {
     await yieldToEventLoop();
     const { rows: found } = await sql<{ size: number; oldest: number | null }>`
       select count(*) as size, min(at) as oldest from (
         select ${at} as at from ${sql.table(rows.table)}
-        where ${within} ${at} < ${before} order by ${at} desc limit ${sql.lit(countedAtOnce)}) as batch`.execute(
+        where ${within} ${at} < ${before} order by ${at} desc limit ${sql.lit(Math.min(max, maxCounted))}) as batch`.execute(
       storage.read,
     );
     const [batch] = found;
@@ -77,9 +72,11 @@ export async function removeBeyond(
     total += Number(batch.size);
     before = Number(batch.oldest);
   }
-  const beyond = sql`${within} ${at} < ${before}`;
-  await removeInBatches(storage, rows, rows.only === undefined ? beyond : sql`${beyond} and ${rows.only}`);
+  await removeInBatches(storage, rows, sql`${within} ${at} < ${before}`);
 }
+
+/** SQLite counts these entries of an index in some milliseconds. */
+const maxCounted = 50_000;
 
 /** Pause for changes of other processes. Longer than the pause between two of their attempts. */
 export const pauseMs = maxBusyPauseMs + 5;
@@ -87,14 +84,14 @@ export const pauseMs = maxBusyPauseMs + 5;
 /** Removes rows in ascending order. */
 export async function removeInBatches(
   { dialect, read, commit }: Pick<Storage, 'dialect' | 'read' | 'commit'>,
-  { table, time, workspace, atOnce = 1_000 }: Rows,
+  { table, time, workspace, only = sql`true`, atOnce = 1_000 }: Rows,
   where: RawBuilder<unknown>,
 ): Promise<void> {
   const rows = sql.table(table);
   // The time alone does not limit a batch, because thousands of locks may end at the same time.
   const rowId = sql.ref(dialect === 'postgres' ? 'ctid' : 'rowid');
   const batch = (limit: number) =>
-    sql`select ${rowId} from ${rows} where ${where} order by ${sql.ref(time)} limit ${sql.lit(limit)}`;
+    sql`select ${rowId} from ${rows} where ${where} and ${only} order by ${sql.ref(time)} limit ${sql.lit(limit)}`;
   // A change delays others, so it starts only if there is something to remove.
   if ((await batch(1).execute(read)).rows.length === 0) return;
   for (;;) {

@@ -142,10 +142,10 @@ describe.each(databaseKinds)('the history of locks on $name', (kind) => {
   test('keeps at most the given number of newest rows in a workspace', async () => {
     await storeEnded(...Array.from({ length: 7 }, (_, index) => `p/${index}`));
     const rows = { table: 'lock_history', time: 'ended_at', workspace: 'game' } as const;
-    await removeBeyond(storage, rows, { max: 8, countedAtOnce: 2 });
+    await removeBeyond(storage, rows, 8);
     expect(await told()).toHaveLength(7);
-    await removeBeyond(storage, { ...rows, workspace: 'film' }, { max: 1, countedAtOnce: 1 });
-    await removeBeyond(storage, rows, { max: 4, countedAtOnce: 2 });
+    await removeBeyond(storage, { ...rows, workspace: 'film' }, 1);
+    await removeBeyond(storage, rows, 4);
     expect(await told()).toEqual([6, 5, 4, 3].map((index) => `released p/${index} by ada`));
   });
 
