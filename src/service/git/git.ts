@@ -8,7 +8,7 @@ import { type BranchHeads, isRepository, type Mirror, removeLeftovers, withScrat
 import { listChanges, listDifferences } from './changes.ts';
 import { estimateObjects, fetchBranch, fetchCommits, listRemoteBranches, maintainMirror } from './fetch.ts';
 import { type GitCommand, gitCommand, inRepository, localLimits } from './git-command.ts';
-import { asGitErrors, GitError } from './git-error.ts';
+import { asGitErrors } from './git-error.ts';
 import { fetchLfsObjects, type LfsTransfer, readSmallBlobs } from './lfs.ts';
 import type { Remote } from './remote.ts';
 import type { Limits } from './run-git.ts';
@@ -87,12 +87,6 @@ export function createGit({ dataFolder, allowFile, environment, silenceMs = 60_0
     <Query extends readonly unknown[], T>(work: (git: GitCommand, ...query: Query) => Promise<T>) =>
     (workspace: string, ...query: Query): Promise<T> =>
       work(inRepository(git, mirrorOf(workspace).repository), ...query);
-  const limitLookUps = limitParallel(lookUps);
-  /** A search in a mirror. Limits the number of searches that run at the same time. */
-  const search =
-    <Query extends readonly unknown[], T>(work: (git: GitCommand, ...query: Query) => Promise<T>) =>
-    (workspace: string, ...query: Query): Promise<T> =>
-      limitLookUps(workspace, () => read(work)(workspace, ...query));
 
   return withGitErrors({
     async version(): Promise<string> {
@@ -102,8 +96,8 @@ export function createGit({ dataFolder, allowFile, environment, silenceMs = 60_0
     branches: (remote: Remote, limits: Limits) => listRemoteBranches(git, remote, limits),
     missingCommits: (workspace: string, commits: Iterable<string>) =>
       missingCommits({ git, mirror: mirrorOf(workspace), limits: localLimits }, commits),
-    listChanges: search(listChanges),
-    listDifferences: search(listDifferences),
+    listChanges: read(listChanges),
+    listDifferences: read(listDifferences),
     estimate: (workspace: string, remote: Remote, branch: BranchName, limits: Limits) =>
       estimateObjects({ git, mirror: mirrorOf(workspace), remote, limits, silenceMs }, branch),
     fetch: (
@@ -160,13 +154,6 @@ function withGitErrors<Work extends Readonly<Record<string, Method>>>(all: Work)
   // Each function keeps its parameters and its result.
   return Object.fromEntries(guarded) as Work;
 }
-
-/** A lock on a file that may be outdated can start several git processes. */
-const lookUps = {
-  max: 4,
-  maxPerKey: 2,
-  timeout: { ms: 30_000, error: () => new GitError('busy', 'Too many searches for files are running.') },
-};
 
 const repositoriesIn = async (mirrors: string): Promise<readonly string[]> =>
   (await namesIn(mirrors)).filter((name) => name.endsWith(ending));

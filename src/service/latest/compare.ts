@@ -3,6 +3,7 @@ import { withinMs } from '../../interface/timers.ts';
 import type { FileChange } from '../git/changes.ts';
 import type { Git } from '../git/git.ts';
 import { GitError } from '../git/git-error.ts';
+import { limitParallel } from '../runtime/limit-parallel.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
 import { latestMode, uncompared } from '../workspaces/settings.ts';
 import { type ComparedHeads, createRefreshMirror, type RefreshParts, type RefreshRequest } from './refresh-mirror.ts';
@@ -39,11 +40,12 @@ export function createCompare(parts: CompareParts): Compare {
     const found = new Map<string, Outdated>();
     let isComplete = true;
     const others = [...compared].filter(([, head]) => head !== own);
-    const compareWith = async ([branch, head]: readonly [string, string]) => ({
-      branch,
-      newer: await findNewerVersions(workspace.id, own, head),
-    });
-    for (const { branch, newer } of await Promise.all(others.map(compareWith))) {
+    let differences = 0;
+    // One after the other, because each may differ in any number of files.
+    for (const [branch, head] of others) {
+      const newer = await findNewerVersions(workspace.id, own, head);
+      differences += newer.changes.size;
+      if (differences > maxDifferences) return { outdated: [...found.values()], isComplete: false };
       for (const path of paths) {
         const change = newer.changes.get(path);
         const known = found.get(path);
@@ -106,8 +108,17 @@ function ageOf({ asOf, gap }: ComparedHeads, isComplete: boolean): Pick<Compared
 
 const limits = { timeoutMs: 10_000 };
 
-/** Branches with more differences are unrelated. All remembered comparisons together have the same limit. */
+/** Branches with more differences are unrelated. */
 const maxPaths = 200_000;
+/** Limit for one branch and all others, and for all remembered comparisons. Each difference takes about 300 bytes. */
+const maxDifferences = 500_000;
+
+/** Each comparison keeps a processor busy, and up to `maxPaths` differences in memory. */
+const parallelComparisons = {
+  max: 4,
+  maxPerKey: 2,
+  timeout: { ms: 30_000, error: () => new GitError('busy', 'Too many comparisons of branches are running.') },
+};
 
 interface NewerVersions {
   /** By path, for files that changed on the other branch: the newest change, which ours lacks. */
@@ -120,6 +131,7 @@ interface NewerVersions {
 export function createFindNewerVersions(git: Pick<Git, 'listChanges' | 'listDifferences'>) {
   const remembered = new Map<string, Promise<NewerVersions>>();
   let total = 0;
+  const limitComparisons = limitParallel(parallelComparisons);
 
   async function find(workspace: string, ours: string, theirs: string): Promise<NewerVersions> {
     const newest = new Map<string, FileChange>();
@@ -140,12 +152,12 @@ export function createFindNewerVersions(git: Pick<Git, 'listChanges' | 'listDiff
     const key = `${workspace} ${ours} ${theirs}`;
     const known = remembered.get(key);
     if (known !== undefined) return known;
-    const found = find(workspace, ours, theirs);
+    const found = limitComparisons(workspace, () => find(workspace, ours, theirs));
     remembered.set(key, found);
     found.then(
       ({ changes }) => {
         total += 1 + changes.size;
-        if (total <= maxPaths) return;
+        if (total <= maxDifferences) return;
         // Drops all: each comparison is repeated when it is needed.
         remembered.clear();
         total = 0;

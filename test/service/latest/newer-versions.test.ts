@@ -1,6 +1,12 @@
+import { setImmediate } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
-import { createFindNewerVersions } from '../../../src/service/latest/compare.ts';
+import { createCompare, createFindNewerVersions } from '../../../src/service/latest/compare.ts';
+import { findWorkspace } from '../../../src/service/workspaces/workspaces.ts';
+import { sqlite } from '../../support/databases.ts';
 import { branchNamed, enoughTime, gitSetUp } from '../../support/git-service.ts';
+import { sharedStorage } from '../../support/shared-storage.ts';
+
+const storage = sharedStorage(sqlite, { workspaces: ['game'] });
 
 async function setUp(files: number) {
   const { git, remote, repository } = await gitSetUp();
@@ -56,4 +62,48 @@ test('a comparison with too many changes says that it is incomplete', async () =
   });
   const { changes, isComplete } = await find('game', 'ours', 'theirs');
   expect([[...changes.keys()], isComplete]).toEqual([['asset-0'], false]);
+});
+
+test('many branches are compared one after the other, until they differ in too many files', async () => {
+  const found = (await findWorkspace(storage.read, 'game')) ?? expect.fail('The workspace was not added.');
+  const workspace = { ...found, latest: 'warn', latest_branches: '["release/*"]' };
+  const names = ['topic', ...Array.from({ length: 40 }, (_, index) => `release/${index}`)];
+  const branches = new Map(names.map((name) => [branchNamed(name), `head of ${name}`]));
+  const listing = { branches, defaultBranch: undefined, askedAt: 1_000 };
+  const known = () => ({ listing, failure: undefined, startedAt: performance.now() });
+  let [running, most, differencesOfEach] = [0, 0, 100];
+  const commit = { id: 'theirs', author: 'Test', at: 0 };
+  const compared: string[] = [];
+  const compare = createCompare({
+    storage,
+    pullThrough: { commits: async () => undefined },
+    remotes: { known, ask: async () => known() },
+    git: {
+      missingCommits: async () => new Set<string>(),
+      async listChanges(_workspace, { head }, onChange) {
+        compared.push(head);
+        running += 1;
+        most = Math.max(most, running);
+        await setImmediate();
+        for (let index = 0; index < differencesOfEach; index += 1) onChange({ path: `${index}`, blob: null, commit });
+      },
+      async listDifferences(_workspace, _query, onPath) {
+        for (let index = 0; index < differencesOfEach; index += 1) onPath(`${index}`);
+        await setImmediate();
+        running -= 1;
+      },
+    },
+    onError: (error) => expect.fail(String(error)),
+  });
+  const request = { workspace, branch: branchNamed('topic'), paths: ['7'] };
+  const { outdated, gap } = await compare(request);
+  expect([outdated[0]?.path, gap, most, compared.length]).toEqual(['7', undefined, 1, 40]);
+
+  branches.set(branchNamed('topic'), 'another head');
+  differencesOfEach = 150_000;
+  expect((await compare({ ...request, paths: ['new'] })).gap).toEqual({
+    reason: 'The branches differ in too many files.',
+    isLasting: true,
+  });
+  expect([most, compared.length]).toEqual([1, 44]);
 });
