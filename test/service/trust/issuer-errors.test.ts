@@ -34,7 +34,7 @@ const troubles: readonly Trouble[] = [
 /** URLs that an issuer gives for its keys, and the logged reasons. */
 const places: readonly (readonly [jwks: string, told: RegExp])[] = [
   ['https://private.example.com/jwks', /leads to an address that is not public/],
-  ['http://public.example.com/jwks', /does not encrypt.*use https/],
+  ['http://public.example.com/jwks', /is not encrypted.*use https/],
 ];
 
 async function exchangeWith(behaviour: IssuerBehaviour, jwksAt?: string, options?: IssuerOptions) {
