@@ -5,7 +5,6 @@ import { beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } fro
 import { runMain } from '../command/run-main.ts';
 import { openBareService } from '../e2e/bare-service.ts';
 import { sharedService } from '../service/http/shared-service.ts';
-import { isLocking, once, startFaultProxy } from '../support/fault-proxy.ts';
 import { leaveOut } from '../support/left-out.ts';
 import { json } from '../support/other-servers/responses.ts';
 import { startOtherServer } from '../support/other-servers/start-other-server.ts';
@@ -286,17 +285,6 @@ test('keeps the lock until processes that the command left behind have ended, or
   const pid = pidIn(await ready(endless));
   expect(await endless.ended()).toBe(0);
   expect(isRunning(pid)).toBe(false);
-  expect(await locks()).toEqual([]);
-});
-
-test('a gateway that answered in place of the service does not leave it waiting for its own locks', async () => {
-  const proxy = await startFaultProxy(Number(new URL(service.baseUrl).port));
-  onTestFinished(proxy.close);
-  const page = { status: 404, headers: { 'content-type': 'text/html' }, body: '<h1>Not found</h1>' };
-  proxy.meet(once(isLocking, { kind: 'done-then-answer', ...page }));
-  const args = ['lock', 'run', 'a', 'b', '--wait', '10m', '--', 'true'];
-  const ran = await runMain(args, { ...environment(), WORKSPACE_BASE_URL: proxy.baseUrl });
-  expect(ran.code, ran.stderr).toBe(0);
   expect(await locks()).toEqual([]);
 });
 
