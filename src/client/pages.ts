@@ -69,8 +69,8 @@ export async function readPages<Item>(
     const wrong = expect(response);
     if (wrong !== undefined && !isEmptyList(response, name)) throw answered.error({ ...wrong, isRecognized: true });
     const entries = entriesIn(response, name) ?? [];
-    const next = nextPage(answered, target, { page, entries: items.length + unread + entries.length });
-    const isLoop = next.target !== undefined && seen.has(next.target);
+    const next = nextTarget(answered, target);
+    const isLoop = next !== undefined && seen.has(next);
 
     // A service without cursors returns its first page again and again.
     if (isLoop && JSON.stringify(entries) === JSON.stringify(before)) {
@@ -87,10 +87,13 @@ export async function readPages<Item>(
       else items.push(item);
     }
 
-    if (next.target === undefined) return list(next.reason);
+    if (next === undefined) {
+      const hasMore = announcesMore(response, page, items.length + unread);
+      return list(hasMore ? 'the service has more pages, but does not name the next one' : undefined);
+    }
     if (isLoop) return list('the service linked to a page that was already read');
     if (page === maxPages) return list(`it has more than ${maxPages} pages`);
-    target = next.target;
+    target = next;
   }
 }
 
@@ -113,46 +116,34 @@ function isEmptyList({ status, body }: ClientResponse, name: string): boolean {
   return rawMessageOf(body.value) === undefined && namesOf(name).some((each) => asObject(body.value)[each] === null);
 }
 
-interface NextPage {
-  readonly target?: string | undefined;
-  /** Why there is no next page to read; undefined after the last page. */
-  readonly reason?: string;
-}
-
-/** Members in which some services wrap the page links. */
-const wrappers = ['data', 'pagination', 'pageInfo', 'page_info', 'paging', 'meta', 'links', '_links'];
-
-/** The pages and entries read so far, including this page. */
-interface Progress {
-  readonly page: number;
-  readonly entries: number;
-}
-
-function nextPage(answered: AnsweredCall, target: string, read: Progress): NextPage {
+/** Undefined if the service names no next page. */
+function nextTarget(answered: AnsweredCall, target: string): string | undefined {
   const { response } = answered;
-  const atCursor = (cursor: string): NextPage => ({ target: withCursor(target, cursor) });
-  const atUrl = (link: string): NextPage => {
+  const atUrl = (link: string): string => {
     const followed = resolveLink(link, target, response.baseUrl);
-    if (followed === undefined) return atCursor(link);
-    if (followed.target !== undefined) return { target: followed.target };
+    if (followed === undefined) return withCursor(target, link);
+    if (followed.target !== undefined) return followed.target;
     const reason = `its next page is on another server, ${followed.server}, and the token must not be sent there`;
     // Any lock may be on that page, so no path counts as looked up.
     throw answered.error(notUnderstood(response, reason));
   };
   const linked = parseLinks(headerOf(response, 'link')).get('next');
   if (linked !== undefined) return atUrl(linked);
-  const body = objectIn(response);
-  const places = [body, ...wrappers.map((name) => asObject(body[name]))];
-  for (const { next_cursor, next } of places) {
+  for (const { next_cursor, next } of placesIn(response)) {
     const cursor = nameIn(next_cursor);
-    if (cursor !== undefined) return atCursor(cursor);
+    if (cursor !== undefined) return withCursor(target, cursor);
     // In some services, `next` is a URL; in others, it is a cursor.
     const text = nameIn(next) ?? nameIn(asObject(next)['href']);
-    if (text !== undefined) return looksLikeUrl(text) ? atUrl(text) : atCursor(text);
+    if (text !== undefined) return looksLikeUrl(text) ? atUrl(text) : withCursor(target, text);
   }
-  const total = { total: headerOf(response, 'x-total-count') ?? null };
-  const hasMore = [...places, total].some((place) => announcesMore(place, read));
-  return hasMore ? { reason: 'the service has more pages, but does not name the next one' } : {};
+  return undefined;
+}
+
+/** The body, and the members in which some services wrap the page links. */
+function placesIn(response: ClientResponse): readonly JsonObject[] {
+  const body = objectIn(response);
+  const wrappers = ['data', 'pagination', 'pageInfo', 'page_info', 'paging', 'meta', 'links', '_links'];
+  return [body, ...wrappers.map((name) => asObject(body[name]))];
 }
 
 /** Common flags for more pages. They are not followed, because the parameter for the next page is unknown. */
@@ -161,13 +152,16 @@ const nextNames = /^(next|continuation)(_?page)?(_?(token|cursor|url|link|number
 const totalNames = /^(count|total(_?(count|items|entries|results|locks))?)$/i;
 const pagesNames = /^(pages|(total|num)_?pages|page_?count|last_?page)$/i;
 
-const announcesMore = (place: JsonObject, { page, entries }: Progress): boolean =>
-  Object.entries(place).some(
-    ([name, value]) =>
-      (moreNames.test(name) && value === true) ||
-      (nextNames.test(name) && Boolean(value)) ||
-      (totalNames.test(name) && Number(value) > entries) ||
-      (pagesNames.test(name) && Number(value) > Math.max(page, Number(place['page'] ?? place['current_page'] ?? 0))),
+/** Whether there are more than these pages and entries. */
+const announcesMore = (response: ClientResponse, page: number, entries: number): boolean =>
+  [...placesIn(response), { total: headerOf(response, 'x-total-count') ?? null }].some((place: JsonObject) =>
+    Object.entries(place).some(
+      ([name, value]) =>
+        (moreNames.test(name) && value === true) ||
+        (nextNames.test(name) && Boolean(value)) ||
+        (totalNames.test(name) && Number(value) > entries) ||
+        (pagesNames.test(name) && Number(value) > Math.max(page, Number(place['page'] ?? place['current_page'] ?? 0))),
+    ),
   );
 
 /** Finds an array: the body itself, or a member with the name of the list or a common name. */

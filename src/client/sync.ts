@@ -12,9 +12,6 @@ export interface StartedSync extends SyncReport {
   readonly statusTarget: string | undefined;
 }
 
-/** The state for the status word of the service. An unknown word counts as running. */
-type SyncState = 'running' | 'succeeded' | 'failed';
-
 export function createSync({ call, endpoints }: ClientContext) {
   function statusTargetIn({ response }: AnsweredCall, from: string): string | undefined {
     const links = [headerOf(response, 'location'), nameIn(objectIn(response)['status_url'])];
@@ -89,7 +86,8 @@ export function cloneUrlIn(body: JsonObject, baseUrl: URL): string | undefined {
 const succeededWords = /^(succeeded|success|completed?|done|finished|ok|synced|(already_)?up_?to_?date)$/;
 const failedWords = /^(failed|failure|error|cancell?ed|aborted|rejected|timed_?out)$/;
 
-function stateOf(status: string, error: string | undefined): SyncState {
+/** The state for the status word of the service. An unknown word counts as running. */
+function stateOf(status: string, error: string | undefined): 'running' | 'succeeded' | 'failed' {
   const word = status
     .trim()
     .toLowerCase()
