@@ -1,6 +1,5 @@
 import type { WorkspaceId } from '../../client/access.ts';
 import { inParallel } from '../../client/in-parallel.ts';
-import type { KnownLock } from '../../client/known-lock.ts';
 import { listOnPaths, lookupIn } from '../../client/lists.ts';
 import type { CallLimits } from '../../client/request.ts';
 import { historyOf, readJobLocks } from '../../locks/ledger/history.ts';
@@ -14,14 +13,7 @@ export const jobLocksIn = ({ ledger, connection }: Context, workspace: Workspace
   readJobLocks(ledger, connection.baseUrl, workspace, (main) => !isGone(main));
 
 /** The state of one of our locks, according to the service. */
-export interface LookedUp {
-  readonly ours: OurLock;
-  readonly state: ReturnType<typeof ownLockState>;
-  /** The current lock on the path. */
-  readonly listed: KnownLock | undefined;
-  /** Why the service does not say. */
-  readonly reason: string | undefined;
-}
+export type LookedUp = Awaited<ReturnType<typeof lookUpOurs>>[number];
 
 /** Looks up our locks: one request per lease, and lists for the others. */
 export async function lookUpOurs(
@@ -29,7 +21,7 @@ export async function lookUpOurs(
   workspace: WorkspaceId,
   all: readonly OurLock[],
   within: CallLimits,
-): Promise<readonly LookedUp[]> {
+) {
   const results = await inParallel([...Map.groupBy(all, ({ grant }) => grant.lock.lease)], async ([lease, group]) => {
     const paths = group.map(({ grant }) => grant.path);
     const onPaths = () => listOnPaths(client, workspace, paths, within);
@@ -37,13 +29,15 @@ export async function lookUpOurs(
     const list = lease === undefined ? onPaths() : client.listLease({ workspace, lease }, within).catch(onPaths);
     const find = await lookupIn(list);
     const serverNow = client.serverNow();
-    return group.map((ours): LookedUp => {
+    return group.map((ours) => {
       const found = find(ours.grant.path);
       const mayBeReleased = ours.mayBeReleased || ours.loss !== undefined;
       return {
         ours,
         state: ownLockState({ ...ours, mayBeReleased }, found, serverNow),
+        /** The current lock on the path. */
         listed: found.kind === 'locked' ? found.lock : undefined,
+        /** Why the service does not say. */
         reason: found.kind === 'failed' ? found.error.message : found.kind === 'unknown' ? found.reason : undefined,
       };
     });
