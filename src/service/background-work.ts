@@ -1,6 +1,7 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { milliseconds } from '../interface/duration.ts';
+import { withFreeDisk } from './git/git-command.ts';
 import { removeOldResults } from './idempotency/idempotency.ts';
 import { removeUnusedObjects } from './lfs/unused-objects.ts';
 import { removeExpiredLocks, removeOldLockHistory } from './locks/history.ts';
@@ -98,7 +99,8 @@ export async function joinPacks(
     // The free space that is left is for locks.
     if (stopping.aborted || freeDisk.isLow()) return;
     if (performance.now() - (failedAt.get(workspace) ?? Number.NEGATIVE_INFINITY) < joinAgainMs) continue;
-    await git.maintain(workspace, { timeoutMs: maxJoiningMs, signal: stopping }).catch((error: unknown) => {
+    const limits = { timeoutMs: maxJoiningMs, signal: stopping };
+    await withFreeDisk(freeDisk, limits, (limits) => git.maintain(workspace, limits)).catch((error: unknown) => {
       failedAt.set(workspace, performance.now());
       if (!stopping.aborted) log.warn({ workspace, err: error }, 'mirror maintenance failed');
     });

@@ -1,5 +1,6 @@
 import { devNull } from 'node:os';
 import { formatElapsed } from '../../interface/format.ts';
+import type { FreeDisk } from '../runtime/free-disk.ts';
 import { GitError } from './git-error.ts';
 import { accessSettings, createRemoteRedactor, type Remote } from './remote.ts';
 import { type GitWork, type Limits, runGit, withSignal } from './run-git.ts';
@@ -49,6 +50,28 @@ export async function withSilenceLimit<T>(
     return await work(withSignal(limits, silent.signal), heard);
   } finally {
     clearTimeout(heard);
+  }
+}
+
+/** More often than the free space is measured. */
+const checkDiskEveryMs = 250;
+
+/** Runs work that needs disk space, and ends it when less than the reserve is free. */
+export async function withFreeDisk<T>(
+  { isLow, reserve }: Pick<FreeDisk, 'isLow' | 'reserve'>,
+  limits: Limits,
+  work: (limits: Limits) => Promise<T>,
+): Promise<T> {
+  const full = new AbortController();
+  const reason = `The disk of the service is nearly full: less than ${reserve} is free. Free disk space, or let syncs fetch less.`;
+  const check = (): void => void (isLow() && full.abort(new GitError('failed', reason)));
+  check();
+  full.signal.throwIfAborted();
+  const checks = setInterval(check, checkDiskEveryMs);
+  try {
+    return await work(withSignal(limits, full.signal));
+  } finally {
+    clearInterval(checks);
   }
 }
 

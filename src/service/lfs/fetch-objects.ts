@@ -1,9 +1,10 @@
 import { maxNamedMissing } from '../../interface/resources.ts';
 import { maxTimerMs } from '../../interface/timers.ts';
 import type { MissingObject } from '../contract/schemas.ts';
+import { withFreeDisk } from '../git/git-command.ts';
 import { asGitErrors, GitError } from '../git/git-error.ts';
 import { createRemoteRedactor } from '../git/remote.ts';
-import { withSignal } from '../git/run-git.ts';
+import type { Limits } from '../git/run-git.ts';
 import type { Instance } from '../instance/instance.ts';
 import { type FetchedObjects, type FetchObjects, noObjects, type WantedObjects } from '../syncs/wanted-objects.ts';
 import { lfsEndpoint, lfsMode } from '../workspaces/settings.ts';
@@ -34,7 +35,9 @@ async function fetchMissing(
   const wanted = { objects: missing.length, bytes: sumOfSizes(missing) };
   onProgress({ wanted, received: noObjects.received });
   if (missing.length === 0) return noObjects;
-  const run = await runGitLfs(parts, store, sync, missing, limits, (received) => onProgress({ wanted, received }));
+  const run = await withFreeDisk(parts.freeDisk, { timeoutMs: maxTimerMs, signal: limits.signal }, (limits) =>
+    runGitLfs(parts, store, sync, missing, limits, (received) => onProgress({ wanted, received })),
+  );
   const still = await missingObjects(missing, store.findIntact);
   const received = { objects: missing.length - still.length, bytes: wanted.bytes - sumOfSizes(still) };
   const isInstalled = run.failure?.kind !== 'not-installed';
@@ -53,11 +56,11 @@ interface GitLfsRun {
 
 /** Throws if the store cannot be used at all. */
 async function runGitLfs(
-  { git, freeDisk }: FetchObjectsParts,
+  { git }: Pick<FetchObjectsParts, 'git'>,
   store: ObjectStore,
   { workspace, remote, settings }: WantedObjects,
   objects: readonly ReferencedObject[],
-  { signal }: Parameters<FetchObjects>[1],
+  limits: Limits,
   onProgress: (received: FetchedObjects['received']) => void,
 ): Promise<GitLfsRun> {
   const url =
@@ -69,29 +72,18 @@ async function runGitLfs(
       `The branch has LFS objects, but their URL is unknown, because the remote uses neither https nor ssh. Set it: workspace-service workspace update ${workspace} --lfs-url https://… Or exclude them from syncs: workspace-service workspace update ${workspace} --lfs none`,
     );
   }
-  const ending = new AbortController();
   const redact = createRemoteRedactor(remote);
   const isWanted = new Set<string>(objects.map(({ oid }) => oid));
   const reasons = new Map<string, string>();
   let isStoreUnusable = false;
-  function checkDisk(): void {
-    if (!freeDisk.isLow()) return;
-    const reason = `The disk of the service is nearly full: less than ${freeDisk.reserve} is free. Free disk space, or let syncs fetch less.`;
-    ending.abort(new GitError('failed', reason));
-  }
   try {
-    checkDisk();
-    ending.signal.throwIfAborted();
     await git.fetchLfsObjects({
       objectsFolder: await store.folder(),
       objects,
       url,
       remote,
-      limits: withSignal({ timeoutMs: maxTimerMs, signal }, ending.signal),
-      onProgress(received) {
-        checkDisk();
-        onProgress(received);
-      },
+      limits,
+      onProgress,
       onErrorLine(line) {
         isStoreUnusable ||= line.startsWith('batch response: ');
         const [oid = ''] = line.match(/\b[0-9a-f]{64}\b/) ?? [];
@@ -100,7 +92,7 @@ async function runGitLfs(
     });
     return { reasons, failure: undefined };
   } catch (error) {
-    ending.signal.throwIfAborted();
+    limits.signal?.throwIfAborted();
     if (!(error instanceof GitError) || isStoreUnusable) throw error;
     if (error.kind !== 'failed' && error.kind !== 'not-installed') throw error;
     return { reasons, failure: error };

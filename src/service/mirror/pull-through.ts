@@ -2,6 +2,7 @@ import type { BranchName } from '../../interface/branch-name.ts';
 import { milliseconds } from '../../interface/duration.ts';
 import { withinMs } from '../../interface/timers.ts';
 import type { BranchHeads } from '../git/bare-repository.ts';
+import { withFreeDisk } from '../git/git-command.ts';
 import { GitError } from '../git/git-error.ts';
 import type { Instance } from '../instance/instance.ts';
 import { limitParallel } from '../runtime/limit-parallel.ts';
@@ -63,10 +64,8 @@ export function createPullThrough(parts: PullThroughParts) {
       limitCommits(workspace.id, async () => {
         const lacking = await lackingOf(workspace, heads);
         if (lacking.size === 0) return;
-        if (freeDisk.isLow()) {
-          throw new GitError('failed', `The disk is nearly full: less than ${freeDisk.reserve} is free.`);
-        }
-        await git.fetchCommits(workspace.id, remoteOf(workspace, parts.allowFileRemotes), lacking, limits);
+        const remote = remoteOf(workspace, parts.allowFileRemotes);
+        await withFreeDisk(freeDisk, limits, (limits) => git.fetchCommits(workspace.id, remote, lacking, limits));
         log.info({ workspace: workspace.id, branches: lacking.size }, 'fetched branches that this instance lacked');
       }),
     );

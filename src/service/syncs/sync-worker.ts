@@ -1,4 +1,5 @@
 import { milliseconds } from '../../interface/duration.ts';
+import { withFreeDisk } from '../git/git-command.ts';
 import { GitError } from '../git/git-error.ts';
 import type { Instance } from '../instance/instance.ts';
 import { endClaim, keepClaim } from '../runtime/claim.ts';
@@ -23,11 +24,11 @@ import type { FetchObjects } from './wanted-objects.ts';
  */
 const renewEveryMs = 3_000;
 
-interface SyncRunParts extends Omit<Instance, 'dataFolder' | 'targets' | 'freeDisk'> {
+interface SyncRunParts extends Omit<Instance, 'dataFolder' | 'targets'> {
   readonly fetchObjects: FetchObjects;
 }
 
-type SyncWorkerOptions = SyncRunParts & Pick<Instance, 'freeDisk'> & Pick<WorkerOptions<unknown>, 'onError'>;
+type SyncWorkerOptions = SyncRunParts & Pick<WorkerOptions<unknown>, 'onError'>;
 
 const parallelSyncs = 4;
 
@@ -35,7 +36,7 @@ const parallelSyncs = 4;
 const maxOfWorkspace = 2;
 
 /** Runs queued syncs, which all instances share. Claims none while disk space is low. */
-export function startSyncs({ freeDisk, onError, ...parts }: SyncWorkerOptions) {
+export function startSyncs({ onError, ...parts }: SyncWorkerOptions) {
   const running = new Map<string, number>();
   const count = (workspace: string, change: 1 | -1): void =>
     void running.set(workspace, (running.get(workspace) ?? 0) + change);
@@ -43,7 +44,7 @@ export function startSyncs({ freeDisk, onError, ...parts }: SyncWorkerOptions) {
     parallel: parallelSyncs,
     onError,
     async claim() {
-      if (freeDisk.isLow()) return undefined;
+      if (parts.freeDisk.isLow()) return undefined;
       const except = [...running].flatMap(([workspace, syncs]) => (syncs >= maxOfWorkspace ? [workspace] : []));
       const sync = await claimSync(parts.storage, except);
       if (sync !== undefined) count(sync.workspace, 1);
@@ -85,7 +86,7 @@ export async function runSync(parts: SyncRunParts, sync: ClaimedSync, stopping: 
 }
 
 async function fetchBranchAndObjects(
-  { git, fetchObjects, allowFileRemotes, syncTimeout }: SyncRunParts,
+  { git, freeDisk, fetchObjects, allowFileRemotes, syncTimeout }: SyncRunParts,
   sync: ClaimedSync,
   signal: AbortSignal,
   onProgress: (progress: SyncProgress) => void,
@@ -98,8 +99,8 @@ async function fetchBranchAndObjects(
     }
     const remote = remoteOf(sync, allowFileRemotes);
     const limits = { timeoutMs: milliseconds(syncTimeout), signal };
-    const { head, receivedObjects } = await git.fetch(workspace, remote, branch, limits, (objects) =>
-      onProgress({ received_objects: objects }),
+    const { head, receivedObjects } = await withFreeDisk(freeDisk, limits, (limits) =>
+      git.fetch(workspace, remote, branch, limits, (objects) => onProgress({ received_objects: objects })),
     );
     const wanted = { workspace, branch, head, remote, settings };
     const lfs = await fetchObjects(wanted, limits, (objects) => onProgress(countsOf(receivedObjects, objects)));

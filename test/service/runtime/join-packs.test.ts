@@ -10,7 +10,7 @@ import { branchNamed, enoughTime, gitIn, remoteAt } from '../../support/git-serv
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 /** Two mirrors with many packs, and a git that does this in place of `repack`. */
-async function mirrorsWith(repack: string, isLow = false) {
+async function mirrorsWith(repack: string, isLow = () => false) {
   const folder = temporaryFolder();
   const programs = join(folder, 'programs');
   await mkdir(programs);
@@ -36,7 +36,7 @@ exec git "$@"
   return { stopping, lines, joined: again(), again };
 }
 
-const freeDisk = (isLow: boolean) => ({ isLow: () => isLow, reserve: '1 GB', measure: async () => undefined });
+const freeDisk = (isLow: () => boolean) => ({ isLow, reserve: '1 GB', measure: async () => undefined });
 
 test('joining packs ends when the service stops', async () => {
   const begun = join(temporaryFolder(), 'begun');
@@ -57,9 +57,16 @@ test('joining packs continues with the next mirror after a failure, which is log
 });
 
 test('joining packs does not begin while the disk is nearly full', async () => {
-  const { lines, joined } = await mirrorsWith('exit 1', true);
+  const { lines, joined } = await mirrorsWith('exit 1', () => true);
   await joined;
   expect(lines).toEqual([]);
+});
+
+test('joining packs ends while the disk fills up', async () => {
+  const begun = join(temporaryFolder(), 'begun');
+  const { lines, joined } = await mirrorsWith(`touch '${begun}' && exec sleep 600`, () => existsSync(begun));
+  await joined;
+  expect(lines).toEqual([expect.stringContaining('less than 1 GB is free')]);
 });
 
 test('joining packs leaves mirrors alone that a first fetch is creating', async () => {
@@ -70,7 +77,7 @@ test('joining packs leaves mirrors alone that a first fetch is creating', async 
   const all = new AbortController();
   const joining = (async () => {
     while (!all.signal.aborted) {
-      await joinPacks({ git, log, stopping: all.signal, freeDisk: freeDisk(false) }, new Map());
+      await joinPacks({ git, log, stopping: all.signal, freeDisk: freeDisk(() => false) }, new Map());
       await setImmediate();
     }
   })();

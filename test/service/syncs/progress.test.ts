@@ -7,6 +7,7 @@ import { claimSync, enqueue, findSync } from '../../../src/service/syncs/queue.t
 import { runSync } from '../../../src/service/syncs/sync-worker.ts';
 import { type FetchObjects, noObjects } from '../../../src/service/syncs/wanted-objects.ts';
 import { databaseKinds } from '../../support/databases.ts';
+import { endlessDisk } from '../../support/endless-disk.ts';
 import { branchNamed } from '../../support/git-service.ts';
 import { changeRows, storeWorkspace } from '../../support/stored-rows.ts';
 
@@ -26,18 +27,24 @@ describe.each(databaseKinds)('a running sync on $name', (kind) => {
     const git: Partial<Git> = {
       fetch: (_workspace, _remote, _branch, { signal }, onReceived = () => undefined) => {
         receive = onReceived;
-        signal?.addEventListener('abort', () => course.reject(new GitError('aborted', 'It was stopped.')));
+        // As in runGit().
+        const stopped = new GitError('aborted', 'It was stopped.');
+        signal?.addEventListener('abort', () =>
+          course.reject(signal.reason instanceof GitError ? signal.reason : stopped),
+        );
         return course.promise;
       },
     };
     const stopping = new AbortController();
     const lines: string[] = [];
     let renewals = 0;
+    let isLow = false;
     const done = runSync(
       {
         storage: { ...storage, claim: (work) => storage.claim(work).finally(() => (renewals += 1)) },
         // runSync() uses only this part of it.
         git: git as Git,
+        freeDisk: { ...endlessDisk, isLow: () => isLow, reserve: '1 GB' },
         fetchObjects,
         allowFileRemotes: false,
         syncTimeout: { seconds: 60 },
@@ -57,8 +64,22 @@ describe.each(databaseKinds)('a running sync on $name', (kind) => {
       lines,
       renewals: () => renewals,
       receive: (objects: number) => receive(objects),
+      fillDisk: () => {
+        isLow = true;
+      },
     };
   }
+
+  test('ends when less than the reserve of the disk is free, which is for locks', async () => {
+    const { status, receive, fillDisk, done } = await startRunning();
+    receive(40);
+    fillDisk();
+    await done;
+    expect(await status()).toMatchObject({
+      status: 'failed',
+      error: expect.stringContaining('less than 1 GB is free'),
+    });
+  });
 
   test('reports the number of received objects while it runs', async () => {
     const { status, receive, renewals, course, done } = await startRunning();
