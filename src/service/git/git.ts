@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import type { BranchName } from '../../interface/branch-name.ts';
+import { unlessAborted } from '../../interface/timers.ts';
 import { namesIn, unlessMissing } from '../platform/missing-file.ts';
-import { limitParallel } from '../runtime/limit-parallel.ts';
 import { type BranchHeads, isRepository, type Mirror, removeLeftovers, withScratchFolder } from './bare-repository.ts';
 import { listChanges, listDifferences } from './changes.ts';
 import { estimateObjects, fetchBranch, fetchCommits, listRemoteBranches, maintainMirror } from './fetch.ts';
@@ -71,16 +71,32 @@ export function createGit({ dataFolder, allowFile, environment, silenceMs = 60_0
     }
   }
 
-  const limitFetches = limitParallel({ max: Number.POSITIVE_INFINITY, maxPerKey: 1 });
-  /** Runs fetches of a branch one at a time: all of them write its ref, and each finds the objects of the last one. */
-  function fetchInTurn<T>(
+  /** Branches that are being fetched, as `workspace branch`. */
+  const fetching = new Map<string, Promise<void>>();
+  /**
+   * Runs fetches of a branch one at a time: all of them write its ref, and each finds the objects of the last one. One
+   * that waits for a branch holds no other.
+   */
+  async function fetchInTurn<T>(
     workspace: string,
-    limits: Limits,
-    [branch, ...others]: readonly BranchName[],
+    { signal }: Limits,
+    branches: Iterable<BranchName>,
     work: (mirror: Mirror) => Promise<T>,
   ): Promise<T> {
-    if (branch === undefined) return writePacks(workspace, work);
-    return limitFetches(`${workspace} ${branch}`, () => fetchInTurn(workspace, limits, others, work), limits.signal);
+    const names = [...branches].map((branch) => `${workspace} ${branch}`);
+    const busy = (): Promise<void> | undefined =>
+      names.map((name) => fetching.get(name)).find((fetch) => fetch !== undefined);
+    for (let before = busy(); before !== undefined; before = busy()) {
+      await (signal === undefined ? before : unlessAborted(before, signal));
+    }
+    const { promise, resolve } = Promise.withResolvers<void>();
+    for (const name of names) fetching.set(name, promise);
+    try {
+      return await writePacks(workspace, work);
+    } finally {
+      for (const name of names) fetching.delete(name);
+      resolve();
+    }
   }
 
   const read =
@@ -112,8 +128,7 @@ export function createGit({ dataFolder, allowFile, environment, silenceMs = 60_0
       ),
     /** Some commits may still be missing afterwards, because the remote may have dropped them. */
     fetchCommits: (workspace: string, remote: Remote, heads: BranchHeads, limits: Limits) =>
-      // Sorted, so that two such fetches never wait for each other.
-      fetchInTurn(workspace, limits, [...heads.keys()].toSorted(), (mirror) =>
+      fetchInTurn(workspace, limits, heads.keys(), (mirror) =>
         fetchCommits({ git, mirror, remote, limits, silenceMs }, heads),
       ),
     smallBlobs: read(readSmallBlobs),

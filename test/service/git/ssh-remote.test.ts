@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { GitError } from '../../../src/service/git/git-error.ts';
 import { manyCommits } from '../../support/git-repository.ts';
 import { branchNamed, enoughTime, failureOf, gitIn, gitSetUp, remoteAt } from '../../support/git-service.ts';
 import { fakeSsh } from '../../support/git-ssh.ts';
@@ -58,5 +59,20 @@ describe('an ssh remote', () => {
       3_000,
     );
     expect((await git.fetch('game', remote, main, enoughTime)).head).toBe(repository.head('main'));
+  });
+
+  test('that hangs holds only fetches of the same branch', async () => {
+    const { git, repository, remote: hanging } = await setUp('sleep 600');
+    repository.commit({ branch: 'dev', from: 'main', files: { a: 'b' } });
+    const remote = remoteAt(repository.path);
+    const dev = branchNamed('dev');
+    const heads = new Map([dev, main].map((branch) => [branch, repository.head(branch)]));
+    const ending = new AbortController();
+    const held = failureOf(git.fetch('game', hanging, main, { ...enoughTime, signal: ending.signal }));
+    const both = git.fetchCommits('game', remote, heads, enoughTime);
+    expect((await git.fetch('game', remote, dev, enoughTime)).head).toBe(heads.get(dev));
+    ending.abort(new GitError('failed', 'Stopped.'));
+    expect((await held).message).toBe('Stopped.');
+    await both;
   });
 });
