@@ -1,6 +1,6 @@
 import { maxTimerMs } from '../../interface/timers.ts';
 import { type LockKey, nameOf } from './find.ts';
-import type { Next } from './kept-paths.ts';
+import type { readPath } from './kept-paths.ts';
 
 /** The clients that wait at this instance, and the changes that end their waits. */
 
@@ -28,14 +28,7 @@ interface Waiter extends Wait {
   readonly end: (outcome: WaitOutcome) => void;
 }
 
-/** A path as stored in the database. */
-interface PathState {
-  readonly isFree: boolean;
-  /** The lease that the free path is kept for. */
-  readonly next: Pick<Next, 'id' | 'kind' | 'owner'> | undefined;
-  /** When to look it up again if nothing changes. */
-  readonly lookAgainMs: number;
-}
+type PathState = Awaited<ReturnType<typeof readPath>>;
 
 interface LockWaitersOptions {
   /** Rejects if the database does not respond. */

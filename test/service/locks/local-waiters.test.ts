@@ -29,7 +29,8 @@ function createWorld() {
       await new Promise((resolve) => setTimeout(resolve, 1));
       const remainingMs = (heldUntil.get(path) ?? 0) - Date.now();
       const [id] = lines.get(path) ?? [];
-      const next = id === undefined ? undefined : ({ id, kind: 'request', owner: id } as const);
+      const lease = { kind: 'request', origin: null, rank: 1, size: 1, wanted: 1, keeps: false, presentMs: 1 } as const;
+      const next = id === undefined ? undefined : { ...lease, id, owner: id };
       const isFree = remainingMs <= 0;
       return { isFree, next, lookAgainMs: isFree ? 300 : remainingMs };
     },
