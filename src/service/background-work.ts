@@ -17,8 +17,10 @@ import { now } from './storage/timestamp.ts';
 import { startSyncs } from './syncs/sync-worker.ts';
 import { dropDeliveries } from './webhooks/delivery-queue.ts';
 import { startDeliveries } from './webhooks/delivery-worker.ts';
+import { removeOrphans } from './workspace-files.ts';
 
 const cleanupEveryMs = 10 * 60_000;
+const filesEveryMs = 6 * 60 * 60_000;
 
 export function startBackgroundWork(parts: ServiceParts): { stop(): Promise<void> } {
   const { pullThrough } = parts;
@@ -70,7 +72,8 @@ function startPeriodicWork(parts: ServiceParts): { stop(): Promise<void> } {
     every(60_000, () => removeOldWaits(storage)),
     every(cleanupEveryMs, gauges.measureTokens, { atOnce: true }),
     // Reads the folder of each object, so it is rare.
-    every(6 * 60 * 60_000, () => removeUnusedObjects(parts), { atOnce: true }),
+    every(filesEveryMs, () => removeUnusedObjects(parts), { atOnce: true }),
+    every(filesEveryMs, () => removeOrphans(parts)),
     every(cleanupEveryMs, () => removeOldData({ ...parts, storage, onError })),
   ];
 

@@ -7,7 +7,7 @@ import { accepted, type Parsed } from '../../interface/parsed.ts';
 import { createGit } from '../git/git.ts';
 import { GitError } from '../git/git-error.ts';
 import { parseRemote, type Remote } from '../git/remote.ts';
-import { removeWorkspaceFiles } from '../startup-cleanup.ts';
+import { removeWorkspaceFiles } from '../workspace-files.ts';
 import { removeWorkspaceInBatches } from '../workspaces/remove-workspace.ts';
 import { defaultLfsLockTtl, latestMode, lfsMode, parseBranchPatterns, parseLfsUrl } from '../workspaces/settings.ts';
 import { parseWorkspaceId } from '../workspaces/workspace-id.ts';

@@ -3,13 +3,24 @@ import { listStores, removeStore, storeName } from './lfs/object-store.ts';
 import type { ServiceParts } from './parts.ts';
 import { endAllClaims } from './runtime/claim.ts';
 import { parseWorkspaceId } from './workspaces/workspace-id.ts';
+import { findWorkspace } from './workspaces/workspaces.ts';
 
-/** Cleans up after earlier processes. Without workspaces, the database may be the wrong one: the mirrors then stay. */
-export async function cleanUpAtStart(parts: Pick<ServiceParts, 'storage' | 'git' | 'dataFolder' | 'log'>) {
-  const { storage, git, dataFolder, log } = parts;
+type CleanupParts = Pick<ServiceParts, 'storage' | 'git' | 'dataFolder' | 'log'>;
+
+/** Cleans up after earlier processes. */
+export async function cleanUpAtStart(parts: CleanupParts): Promise<void> {
+  const { storage, git } = parts;
   // The lock of the data folder excludes other services on it, and on SQLite also on its database.
   if (storage.dialect === 'sqlite') await endAllClaims(storage);
   await git.removeLeftovers();
+  await removeOrphans(parts);
+}
+
+/**
+ * Removes the files of workspaces that another instance or process removed. Without workspaces, the database may be the
+ * wrong one: the files then stay.
+ */
+export async function removeOrphans({ storage, git, dataFolder, log }: CleanupParts): Promise<void> {
   // Listed before the workspaces. Otherwise, the folder of a new workspace could seem to belong to none.
   const [mirrors, stores] = [await git.listMirrors(), await listStores(dataFolder)];
   const existing = await storage.read.selectFrom('workspaces').select(['id', 'created_at']).execute();
@@ -22,12 +33,15 @@ export async function cleanUpAtStart(parts: Pick<ServiceParts, 'storage' | 'git'
     log.warn({ workspaces: orphaned }, 'kept the mirrors in the data folder, because the database has no workspaces');
     return;
   }
-  for (const id of oldMirrors) await git.removeMirror(id);
+  for (const id of oldMirrors) {
+    // A removal may take long, and the workspace may have been added again meanwhile.
+    if ((await findWorkspace(storage.read, id)) === undefined) await git.removeMirror(id);
+  }
   for (const { name } of oldStores) await removeStore(dataFolder, name);
   if (orphaned.length > 0) log.info({ workspaces: orphaned }, 'removed the mirrors of workspaces that no longer exist');
 }
 
-/** Files that remain after an error, such as files of another user, are removed at the next start. */
+/** Files that remain after an error, such as files of another user, are removed by removeOrphans(). */
 export async function removeWorkspaceFiles(
   git: Pick<Git, 'removeMirror'>,
   dataFolder: string,
