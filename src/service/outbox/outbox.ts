@@ -93,17 +93,8 @@ export async function recordEventsFor(
 const orderingKeyOf = ({ data }: OutboxEvent): string =>
   'sync' in data ? `sync:${data.sync.branch}` : `lock:${data.lock.path}`;
 
-/** A hook, and the number of deliveries that may still be queued for it. */
-export interface Subscriber {
-  readonly id: string;
-  readonly workspace: string;
-  readonly events: readonly HookEvent[];
-  /** Parsed only for events that they apply to. */
-  readonly branches: HookRow['branches'];
-  capacity: number;
-  added: number;
-  dropped: number;
-}
+/** A hook, and how many deliveries can still be queued for it. */
+export type Subscriber = Awaited<ReturnType<typeof subscribersOf>>[number];
 
 const selectHooks = batchQuery((db, members) =>
   db
@@ -116,16 +107,14 @@ const selectHooks = batchQuery((db, members) =>
 );
 
 /** The hooks of the workspaces of these changes. */
-export async function subscribersOf(
-  db: Database,
-  changes: readonly { readonly workspace: string }[],
-): Promise<readonly Subscriber[]> {
+export async function subscribersOf(db: Database, changes: readonly { readonly workspace: string }[]) {
   if (changes.length === 0) return [];
   const workspaces = new Set(changes.map(({ workspace }) => workspace));
   const members = [...workspaces].map((workspace) => ({ workspace }));
   const rows = await selectHooks(db, members);
   return rows.map(({ id, workspace_id, waiting, branches, ...hook }) => ({
     id,
+    // Parsed only for events that they apply to.
     branches,
     workspace: workspace_id,
     events: eventsOf(hook),
