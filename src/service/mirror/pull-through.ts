@@ -34,7 +34,9 @@ const maxRuns = 8;
 
 const maxSettled = 10_000;
 /** How long the objects of a head are not looked for again, after some were not found or could not be fetched. */
-const settledForMs = 60_000;
+const settledForMs = { least: 60_000, most: 15 * 60_000 };
+/** The same if all of them are here. Shorter than the time after which unused objects are removed. */
+const completeForMs = 24 * 60 * 60_000;
 
 /**
  * The database decides what is mirrored. This instance may lack some of it, because another instance ran the sync or
@@ -84,7 +86,7 @@ export function createPullThrough(parts: PullThroughParts) {
     return `The remote no longer has the commit ${head} of the branch ${branch}. Sync the branch again, or another one if it was deleted.`;
   }
 
-  /** Fetches the objects of one of `heads` heads. If it then has all of them, it is settled until it changes. */
+  /** Fetches the objects of one of `heads` heads, unless that was tried a short while ago, or all of them are here. */
   async function pullObjects(workspace: FoundWorkspace, branch: BranchName, head: string, heads: number) {
     const { id, created_at, remote: address, lfs_url, lfs_mode } = workspace;
     const key = JSON.stringify(['objects', id, created_at, head, address, lfs_url, lfs_mode]);
@@ -107,8 +109,8 @@ export function createPullThrough(parts: PullThroughParts) {
         }
         const endedAt = performance.now();
         // For longer than it takes to look at all heads, so that requests for unknown objects do not wait forever.
-        const forMs = settledForMs + heads * ((receivedAt ?? endedAt) - startedAt);
-        remember(settled, key, isComplete ? Number.POSITIVE_INFINITY : endedAt + forMs, maxSettled);
+        const forMs = settledForMs.least + heads * ((receivedAt ?? endedAt) - startedAt);
+        remember(settled, key, endedAt + (isComplete ? completeForMs : Math.min(forMs, settledForMs.most)), maxSettled);
       }),
     );
   }

@@ -144,7 +144,11 @@ async function endFailed(
   if (hasStarted && (error.kind !== 'failed' || kind === 'info-refs')) response.cut();
   else if (kind !== 'info-refs') response.end();
   report(error.kind, error.message);
-  if (needsReason && kind === 'info-refs') throw unavailable(message, retryPullAfterSeconds);
+  if (!needsReason || kind !== 'info-refs') return;
+  // A 5xx would alert the operator.
+  throw error.kind === 'not-published'
+    ? new Refusal('invalid-request', message)
+    : unavailable(message, retryPullAfterSeconds);
 }
 
 /** The error for the client. Messages of git may contain details of this machine, so only the log has them. */

@@ -39,8 +39,8 @@ export const tables = {
     from_lfs integer not null default 0, lease_id text, acquired_at bigint not null,
     expires_at bigint not null, fence bigint not null,
     primary key (workspace_id, path)`,
-  // A lease that holds no locks has ended, and its row stays for some days. `expires_at` is the time when it was ended;
-  // before that, it is the end of its locks, as far as known. `fingerprint` is a hash of the request; null if the lease
+  // A lease that holds no locks has ended, and its row stays for some days. `expires_at` is the end of its locks, as far as
+  // known, or the time at which it was ended before that. `fingerprint` is a hash of the request; null if the lease
   // was ended before it was requested. The ids of its locks start with `lock_ids`, which is empty if it got none.
   leases: `
     workspace_id bytes not null references workspaces (id) on delete cascade, id text not null, owner text not null,

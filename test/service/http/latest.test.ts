@@ -62,6 +62,13 @@ describe.each(databaseKinds)('a lock on a file with a newer version on another b
     expect((await take('b.umap', 'release/1.4')).status).toBe(201);
   });
 
+  test('is acquired once the branch is merged, although the mirror was compared a moment before', async () => {
+    const { repository, take } = await setUp();
+    expect((await take('b.umap', 'feature')).status).toBe(409);
+    repository.commit({ branch: 'feature', merge: 'release/1.4', files: { 'b.umap': 'fixed' } });
+    await expect.poll(async () => (await take('b.umap', 'feature')).status).toBe(201);
+  });
+
   test('is acquired with the newer version in the response, if the workspace only warns', async () => {
     const { repository, take } = await setUp({ ...refuse, latest: 'warn' });
     const taken = await take('b.umap', 'feature', { 'idempotency-key': 'k' });

@@ -82,8 +82,11 @@ describe.each(databaseKinds)('a mirror on $name', (kind) => {
     const { url, remote } = await newMirror();
     remote.commit({ branch: 'main', files: { a: '1' } });
     const client = await gitClient();
-    const output = await client.refused('clone', url, 'empty');
-    expect(output).toMatch(/remote: No branch of \S+ is synced\. Sync one first\./);
+    for (const version of [0, 2]) {
+      const output = await client.refused('-c', `protocol.version=${version}`, 'clone', url, 'empty');
+      expect(output).toMatch(/remote: No branch of \S+ is synced\. Sync one first\./);
+      expect(output).not.toContain('error: 5');
+    }
   });
 
   test('reports the only synced branch as HEAD, and among several the default branch of the remote', async () => {
