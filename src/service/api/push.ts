@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http';
 import { z } from '@hono/zod-openapi';
-import { requireFreeDisk } from '../access/access.ts';
 import { emptyResponse, Refusal } from '../contract/response.ts';
 import { syncSchema } from '../contract/schemas.ts';
 import { forEachPiece, isJson } from '../http/body.ts';
@@ -39,7 +38,7 @@ export function addPushRoute(api: Api, parts: ApiParts): void {
       // Events may arrive late, so the branch is removed from the mirror only after asking the remote.
       if (event.kind === 'deleted') prepareSync(workspace, event.branch).catch(onError);
       if (event.kind !== 'pushed') return emptyResponse(204);
-      await requireFreeDisk(parts);
+      // Also while the disk is low: it is a single row, and GitHub sends no event again.
       const { branch } = event;
       const estimatedObjects = (await syncedBranches(storage, workspace.id)).get(branch)?.receivedObjects ?? 0;
       const wanted = { workspace: workspace.id, branch, estimatedObjects, requestedBy: `push (${forge})` };

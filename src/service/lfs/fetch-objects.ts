@@ -1,5 +1,4 @@
 import { maxNamedMissing } from '../../interface/resources.ts';
-import { maxTimerMs } from '../../interface/timers.ts';
 import type { MissingObject } from '../contract/schemas.ts';
 import { withFreeDisk } from '../git/git-command.ts';
 import { asGitErrors, GitError } from '../git/git-error.ts';
@@ -23,6 +22,9 @@ export const createFetchObjects =
       ? Promise.resolve(noObjects)
       : asGitErrors('store LFS objects in the data folder', () => fetchMissing(parts, sync, limits, onProgress));
 
+/** For any amount of objects, but not for a store that sends some bytes a minute. The next sync fetches the rest. */
+const timeoutMs = 48 * 60 * 60_000;
+
 async function fetchMissing(
   parts: FetchObjectsParts,
   sync: WantedObjects,
@@ -35,7 +37,7 @@ async function fetchMissing(
   const wanted = { objects: missing.length, bytes: sumOfSizes(missing) };
   onProgress({ wanted, received: noObjects.received });
   if (missing.length === 0) return noObjects;
-  const run = await withFreeDisk(parts.freeDisk, { timeoutMs: maxTimerMs, signal: limits.signal }, (limits) =>
+  const run = await withFreeDisk(parts.freeDisk, { timeoutMs, signal: limits.signal }, (limits) =>
     runGitLfs(parts, store, sync, missing, limits, (received) => onProgress({ wanted, received })),
   );
   const still = await missingObjects(missing, store.findIntact);

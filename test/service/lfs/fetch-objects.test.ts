@@ -208,6 +208,17 @@ describe('a sync', () => {
     expect(await objects.find(oidOf(name))).toBeUndefined();
   });
 
+  test('has days for any amount of objects, and still ends if a store sends them byte by byte', async () => {
+    const { fetch, git } = await oneObject();
+    let timeoutMs = 0;
+    const fetchLfsObjects = async ({ limits }: Parameters<typeof git.fetchLfsObjects>[0]) => {
+      timeoutMs = limits.timeoutMs;
+    };
+    await fetch({ git: { ...git, fetchLfsObjects } });
+    const days = timeoutMs / 86_400_000;
+    expect([days >= 1, days <= 7]).toEqual([true, true]);
+  });
+
   test('fails with a reason if objects cannot be written to the disk', async () => {
     const { fetch, data } = await oneObject();
     await mkdir(data);

@@ -1,5 +1,6 @@
 import { pathToFileURL } from 'node:url';
 import { describe, expect, test } from 'vitest';
+import { pushSecret } from '../../../src/service/workspaces/workspaces.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { endlessDisk } from '../../support/endless-disk.ts';
 import { createRepository } from '../../support/git-repository.ts';
@@ -7,6 +8,7 @@ import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { signedIn } from '../dashboard/browser-like.ts';
 import { expectProblem } from '../http/expect-problem.ts';
 import { locksOf, sharedService } from '../http/shared-service.ts';
+import { pushDelivery } from '../syncs/push-delivery.ts';
 
 const lock = { path: 'a', type: 'exclusive', ttl: '1h' };
 
@@ -60,6 +62,15 @@ describe.each(databaseKinds)('a service on $name whose disk is low', (kind) => {
     // A request for it may arrive later, when there is space again.
     expect((await end('3')).status).toBe(204);
     for (const _ of [1, 2]) expect((await end('1')).body.released).toEqual(['a', 'b']);
+  });
+
+  test('queues the sync of a push, which the forge does not send again', async () => {
+    const workspace = await service.workspace();
+    const operator = { name: 'operator', tokenId: null, address: null };
+    const secret = await service.storage.commit({ workspace }, (db) => pushSecret(db, operator, workspace, false));
+    isLow = true;
+    const pushed = await service.ask('POST', `/v1/workspaces/${workspace}/push/github`, pushDelivery('github', secret));
+    expect([pushed.status, pushed.body.status]).toEqual([202, 'queued']);
   });
 
   test('locks no file from a page, and says why', async () => {
