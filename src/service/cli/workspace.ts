@@ -126,7 +126,7 @@ const workspaceUpdate = defineStorageCommand({
 
 const workspaceList = defineStorageCommand({
   name: 'workspace list',
-  summary: 'list all workspaces and their remotes',
+  summary: 'list all workspaces and their remotes; with --json, also their settings',
   example: '--json',
   async run(_context, { read }) {
     const workspaces = await allWorkspaces(read);

@@ -11,13 +11,17 @@ import { asTimestamp, now } from '../storage/timestamp.ts';
 import { newWebhookSecret, type WebhookSecret } from '../webhooks/signature.ts';
 
 /** Includes workspaces that are being removed, which requests no longer find. */
-export async function allWorkspaces(db: Database): Promise<readonly (Workspace & { readonly isClosed: boolean })[]> {
+export async function allWorkspaces(db: Database) {
   const rows = await db.selectFrom('workspaces').selectAll().orderBy('id').execute();
-  return rows.map((row) => ({ ...toWorkspace(row), isClosed: row.remote === removedRemote }));
+  return rows.map((row) => ({
+    ...toWorkspace(row),
+    settings: Object.fromEntries(settingNames.map((name) => [name, row[name]])),
+    isClosed: row.remote === removedRemote,
+  }));
 }
 
 export async function listWorkspaces(db: Database): Promise<readonly Workspace[]> {
-  return (await allWorkspaces(db)).flatMap(({ isClosed, ...workspace }) => (isClosed ? [] : [workspace]));
+  return (await allWorkspaces(db)).flatMap(({ isClosed, settings, ...workspace }) => (isClosed ? [] : [workspace]));
 }
 
 type Row = Readonly<Selectable<Tables['workspaces']>>;

@@ -90,7 +90,9 @@ describe('workspace update', () => {
     expect(lfsUrl).toEqual({ code: 0, stdout: 'Changed the workspace "desks".\n', stderr: '' });
     const lfs = await json('workspace', 'update', 'desks', '--lfs', 'none');
     expect(lfs).toEqual({ workspace: 'desks', lfs_mode: 'none' });
-    expect(await rowOf('desks')).toMatchObject({ desk_ttl: '14d', lfs_url: store, lfs_mode: 'none' });
+    const { workspaces } = await json('workspace', 'list');
+    const settings = { desk_ttl: '14d', lfs_url: store, lfs_mode: 'none' };
+    expect(workspaces.find(({ id }: { id: string }) => id === 'desks')).toMatchObject({ settings });
     const entries = await audited('workspace.updated');
     expect(entries).toMatchObject([
       { detail: { workspace: 'desks', lfs_mode: 'none' } },
