@@ -10,6 +10,8 @@ const duration = 'It must be a whole number and one of the units s, m, h and d, 
 const http =
   'Plain http would expose the token on the network. Use https, or set `allow-http: true` on a private network only.';
 const listed = '`operation: list-workspaces` lists the existing ids.';
+const noCredentials = 'It must not contain a user name or a password: the token is sent in a header.';
+const noQuery = 'It must not have a query or a fragment.';
 const noSegment = 'A path must not have a segment "." or "..".';
 const bothSet = (one: string, other: string): string =>
   `Inputs \`${one}\` and \`${other}\` are both set: give only one of them.`;
@@ -39,21 +41,10 @@ const wrong: readonly (readonly [OperationName, input: string, value: string, re
   ['sync', 'base-url', 'ftp://w.example/v1', 'It must start with https://.'],
   ['sync', 'base-url', 'http://10.0.0.1/v1', http],
   ['sync', 'base-url', 'http://localhost.example/v1', http],
-  [
-    'sync',
-    'base-url',
-    'https://ada:geheim@w.example/v1',
-    'It must not contain a user name or a password: the token is sent in a header.',
-    'is "***@w.example/v1".',
-  ],
-  [
-    'sync',
-    'base-url',
-    'https://w.example/v1?key=geheim',
-    'It must not have a query or a fragment.',
-    'is "https://w.example/v1?***".',
-  ],
+  ['sync', 'base-url', 'https://ada:geheim@w.example/v1', noCredentials, 'is "***@w.example/v1".'],
+  ['sync', 'base-url', 'https://w.example/v1?key=geheim', noQuery, 'is "https://w.example/v1?***".'],
   ['sync', 'allow-http', 'yes', boolean],
+  ['sync', 'audience', 'a\nb', 'It must be an audience that the service accepts, such as its origin.'],
   ['sync', 'token', 'two words', apiToken, hidden],
   ['sync', 'request-timeout', '30', duration],
   ['sync', 'request-timeout', '0s', 'It must be from 1s to 1h.'],
@@ -145,6 +136,7 @@ test.each([
   ['[{"path":"a"},{"path":"../b"}]', notALock],
   ['[{"path":"a"},7]', notALock],
   ['[{"path":"a"},{"path":"b","etag":"\\"b\\"\\r\\nX-Other: 1"}]', notALock],
+  ['[{"path":"a"},{"path":"b","id":{"b":1}}]', notALock],
 ])('rejects all locks if `locks` is %s', (locks, reason) => {
   expect(problemsOf(rightStep('unlock', { path: '', locks }))).toEqual([`Input \`locks\` is not valid. ${reason}`]);
 });

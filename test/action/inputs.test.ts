@@ -62,7 +62,7 @@ test('the table of this test covers every input except the operation and the tok
   );
 });
 
-const someIdentity = {
+const github = {
   ACTIONS_ID_TOKEN_REQUEST_URL: 'https://run.actions.example/7/idtoken?api-version=2.0',
   ACTIONS_ID_TOKEN_REQUEST_TOKEN: 'runner-token',
 };
@@ -73,12 +73,12 @@ test.each(pairs.filter(({ usedBy, operation }) => usedBy.includes(operation)))(
   'input $input changes the behavior of $operation',
   ({ input, value, beside, operation }) => {
     const step = rightStep(operation, beside);
-    const { unused, ...inputs } = inputsOf({ ...step, [input]: value }, someIdentity);
+    const { unused, ...inputs } = inputsOf({ ...step, [input]: value }, github);
     expect(unused).toBeUndefined();
     // Without the input, the step differs or is invalid.
     const { [input]: _, ...rest } = step;
-    if (problemsOf(rest, someIdentity).length === 0) {
-      const { unused: __, ...without } = inputsOf(rest, someIdentity);
+    if (problemsOf(rest, github).length === 0) {
+      const { unused: __, ...without } = inputsOf(rest, github);
       expect(inputs).not.toEqual(without);
     }
   },
@@ -144,12 +144,7 @@ describe('the branch of a sync', () => {
 
   test.each([
     ['the branch of a push', {}, of(pushEvent('feature/x')), 'feature/x'],
-    [
-      'the head branch of a pull request',
-      {},
-      of(pullRequestEvent({ number: 7, head: 'topic', base: 'main' })),
-      'topic',
-    ],
+    ['the head of a pull request', {}, of(pullRequestEvent({ number: 7, head: 'topic', base: 'main' })), 'topic'],
     ['the branch in the input', { branch: 'release' }, of(pushEvent('main')), 'release'],
   ])('is %s', (_name, given, environment, branch) => {
     expect(inputsOf({ ...step, ...given }, environment).task).toMatchObject({ branch });
@@ -180,6 +175,13 @@ describe('the notation of values', () => {
     expect(hook.task).toMatchObject({ events: ['sync.succeeded', 'sync.failed', 'lock.lost'] });
   });
 
+  test('takes the ETag of a handed-over lock as the service sent it, with quotes or without', () => {
+    const given = [{ path: 'a', etag: 'v9' }, { path: 'b', id: 'lock_1', etag: '"v9"' }, { path: 'c' }] as const;
+    const { task } = inputsOf(rightStep('unlock', { path: '', locks: JSON.stringify(given) }));
+    const selected = given.map((lock) => ({ grant: { path: lock.path, lock } }));
+    expect(task).toMatchObject({ selection: { kind: 'locks', locks: selected } });
+  });
+
   test.each(['https://w.example/v1', 'http://localhost:8080/v1', 'http://[::1]:8080/v1'])(
     '%s needs no allow-http, and may end in slashes',
     (baseUrl) => {
@@ -193,11 +195,10 @@ describe('the notation of values', () => {
 describe('the credentials of a step', () => {
   const credentialsOf = (given: Given, environment: NodeJS.ProcessEnv) =>
     inputsOf(rightStep('list-workspaces', given), environment).connection.credentials;
-  const github = someIdentity;
   const identity = {
     kind: 'identity',
     audience: 'https://workspaces.example.com',
-    requestUrl: someIdentity.ACTIONS_ID_TOKEN_REQUEST_URL,
+    requestUrl: github.ACTIONS_ID_TOKEN_REQUEST_URL,
     requestToken: 'runner-token',
   };
 
@@ -211,7 +212,7 @@ describe('the credentials of a step', () => {
   });
 
   test('are missing if the identity endpoint has no valid URL, and the problem names both alternatives', () => {
-    const environment = { ...someIdentity, ACTIONS_ID_TOKEN_REQUEST_URL: 'x' };
+    const environment = { ...github, ACTIONS_ID_TOKEN_REQUEST_URL: 'x' };
     expect(problemsOf(rightStep('list-workspaces', { token: '' }), environment)).toEqual([
       expect.stringMatching(/^Input `token` is missing\..*`id-token: write`, under `permissions:`.*trust rule\.$/),
     ]);
@@ -233,29 +234,18 @@ describe('the secrets of a step', () => {
     'hook-options': JSON.stringify({ format: 'github', secret: 'whsec_option', headers }),
   };
 
-  test.each<[string, Given, NodeJS.ProcessEnv, readonly string[]]>([
-    [
-      'include its tokens, the webhook with its path and secret, and the secret and headers in the options',
-      whole,
-      {},
-      ['wsa_token', whole['hook-url'], 'whsec_input', 'ghs_token', 'whsec_option', 'Bearer hidden', 'deeper'],
-    ],
-    [
-      'include the token in the environment',
-      { token: '' },
-      { WORKSPACE_TOKEN: 'wsa_environment' },
-      ['wsa_environment'],
-    ],
-    ...['https://ci.example.com\\services\\key', 'https://key@ci.example.com', 'not a URL'].map(
-      (url): [string, Given, NodeJS.ProcessEnv, readonly string[]] => [
-        `include a webhook that is more than an origin: ${url}`,
-        { token: '', 'hook-url': url },
-        {},
-        [url],
-      ],
-    ),
-    ['exclude a value so short that hiding it would garble the log', { token: 'abc' }, {}, []],
-  ])('%s', (_, given, environment, secrets) => {
-    expect(secretsOf(given, environment)).toEqual(secrets);
+  test('include its tokens, the webhook with its path and secret, and the secret and headers in the options', () => {
+    const inOptions = ['whsec_option', 'Bearer hidden', 'deeper'];
+    expect(secretsOf(whole)).toEqual(['wsa_token', whole['hook-url'], 'whsec_input', 'ghs_token', ...inOptions]);
+    expect(secretsOf({ token: '' }, { WORKSPACE_TOKEN: 'wsa_environment' })).toEqual(['wsa_environment']);
+  });
+
+  test.each(['https://ci.example.com\\services\\key', 'https://key@ci.example.com', 'not a URL'])(
+    'include a webhook that is more than an origin: %s',
+    (url) => expect(secretsOf({ token: '', 'hook-url': url })).toEqual([url]),
+  );
+
+  test('exclude a value so short that hiding it would garble the log', () => {
+    expect(secretsOf({ token: 'abc' })).toEqual([]);
   });
 });

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { parseWorkspaceId, type WorkspaceId } from '../../client/access.ts';
+import { isHeaderValue, parseWorkspaceId, type WorkspaceId } from '../../client/access.ts';
 import { asObject, isArray, isObject, type Json, type JsonObject, nameIn, parseJson } from '../../client/json.ts';
 import { readLock } from '../../client/known-lock.ts';
 import { createSanitizer } from '../../client/sanitizer.ts';
@@ -61,15 +61,19 @@ export function parseHandoff(json: string): Parsed<readonly OurLock[]> {
     : refused(`Entry ${locks.indexOf(undefined) + 1} is not a lock: its path, id or ETag is not valid.`);
 }
 
+/** Without its proof, a lock cannot be distinguished from a later one. */
+const isProof = (json: Json | undefined): boolean => !json || (typeof json === 'string' && isHeaderValue(json));
+
+const sanitizer = createSanitizer([]);
+
 function readHandoffLock(entry: Json): OurLock | undefined {
   const fields = asObject(entry);
   const path = canonicalLockPath(nameIn(fields['path']) ?? '', parseHeldPath);
-  if (!path.ok) return undefined;
-  const { note, origin, raw, ...lock } = readLock(fields, path.value, createSanitizer([]));
-  // Without its proof, the lock cannot be distinguished from a later one.
-  const isProven = (['id', 'etag'] as const).every((name) => !fields[name] || lock[name] !== undefined);
-  const lease = nameIn(fields['lease']);
-  return isProven ? { grant: { path: path.value, lock: { ...lock, lease } }, mayBeReleased: false } : undefined;
+  if (!path.ok || !isProof(fields['id']) || !isProof(fields['etag'])) return undefined;
+  const { note, origin, raw, ...lock } = readLock(fields, path.value, sanitizer);
+  // As the service sent them: with other quotes, an ETag would not match.
+  const [id, etag, lease] = [fields['id'], fields['etag'], fields['lease']].map(nameIn);
+  return { grant: { path: path.value, lock: { ...lock, id, etag, lease } }, mayBeReleased: false };
 }
 
 /** A line of the input `path`, not compared with the checkout yet: a line with the name of a file means that file. */

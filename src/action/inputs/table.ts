@@ -43,6 +43,9 @@ const withWorkspace = operations.filter((operation) => operation !== 'list-works
 const apiToken = 'It must be an API token, without spaces or line breaks. Pass it from a secret.';
 const gitHubToken =
   'It must be a GitHub token, without spaces or line breaks. Leave it out to use the token of the job.';
+const audience = textOf('an audience that the service accepts, such as its origin');
+/** An empty text means the origin of the service. */
+const parseAudience = (text: string) => (text === '' ? accepted(text) : audience(text));
 const timeout = parseDurationBetween({ seconds: 1 }, { seconds: 3_600 });
 
 /** Every input of `action.yml`: which operations use it, and which values it may have. */
@@ -51,7 +54,7 @@ export const inputTable = {
   'base-url': { fallback: '', variable: 'WORKSPACE_BASE_URL', usedBy: all, parse: accepted },
   'allow-http': { fallback: 'false', usedBy: all, parse: parseBoolean },
   token: { fallback: '', variable: 'WORKSPACE_TOKEN', usedBy: all, parse: parseToken(apiToken), isSecret: true },
-  audience: { fallback: '', usedBy: all, parse: accepted },
+  audience: { fallback: '', usedBy: all, parse: parseAudience },
   workspace: { fallback: '', variable: 'WORKSPACE_ID', usedBy: withWorkspace, parse: parseWorkspace },
   branch: { fallback: '', usedBy: ['sync'], parse: accepted },
   path: { fallback: '', usedBy: ['lock', 'unlock', 'list-locks'], parse: accepted },
@@ -159,6 +162,9 @@ type ValueOf<Name extends InputName> = (typeof inputTable)[Name]['parse'] extend
 
 export type Reader = ReturnType<typeof createReader>;
 
+const unknownPlace =
+  'The locks of this job do not show it: there are none, they are in several workspaces, or the step names other locks.';
+
 /** Reads inputs one by one and collects their problems, so that users see all of them at once. */
 export function createReader(raw: RawInputs) {
   const problems: string[] = [];
@@ -169,7 +175,8 @@ export function createReader(raw: RawInputs) {
   function readAs<T>(name: InputName, parse: Parse<T>): T | undefined {
     const parsed = parse(raw[name]);
     if (parsed.ok) return parsed.value;
-    addProblem(name, parsed.reason);
+    const isUnknown = raw[name] === '' && wantsLedger(raw);
+    addProblem(name, isUnknown ? `${parsed.reason} ${unknownPlace}` : parsed.reason);
     return undefined;
   }
   return {

@@ -50,14 +50,15 @@ function readCredentials(
   baseUrl: string | undefined,
   environment: NodeJS.ProcessEnv,
 ) {
+  const audience = read('audience');
   if (raw.token !== '') {
     const token = read('token');
     return token === undefined ? undefined : ({ kind: 'static', token } as const);
   }
   const identity = readIdentityRequest(environment);
   if (identity === undefined) addProblem('token', credentialsAdvice);
-  if (identity === undefined || baseUrl === undefined) return undefined;
-  return { kind: 'identity', ...identity, audience: raw.audience || new URL(baseUrl).origin } as const;
+  if (identity === undefined || baseUrl === undefined || audience === undefined) return undefined;
+  return { kind: 'identity', ...identity, audience: audience || new URL(baseUrl).origin } as const;
 }
 
 /** The work of one step: an operation with the inputs that it uses. */
