@@ -5,15 +5,6 @@ import { checkOut, errorsOf, openScene, type SceneJob } from './scene.ts';
 
 const scene = openScene();
 
-/** Opens a job whose environment has neither a service nor a workspace. */
-const openJob = (more: Parameters<typeof scene.job>[0] = {}) =>
-  scene.job({ ...more, env: { WORKSPACE_BASE_URL: '', ...more.env } });
-
-const lockIn = (job: SceneJob, workspace: string, path: string, more: Readonly<Record<string, string>> = {}) =>
-  job.run({
-    with: { operation: 'lock', 'base-url': `${scene.service.baseUrl}/v1`, workspace, path, ...more },
-  });
-
 const unlock = (job: SceneJob, given: Readonly<Record<string, string>> = {}) =>
   job.run({ with: { operation: 'unlock', ...given } });
 
@@ -22,8 +13,10 @@ const check = (job: SceneJob, given: Readonly<Record<string, string>> = {}) =>
 
 test('check and unlock take service and workspace from the locks of the job', async () => {
   const workspace = await scene.service.workspace();
-  const job = await openJob();
-  const { outputs } = await lockIn(job, workspace, 'a\nb\nc\nd');
+  // Its environment has neither a service nor a workspace.
+  const job = await scene.job({ env: { WORKSPACE_BASE_URL: '' } });
+  const place = { 'base-url': `${scene.service.baseUrl}/v1`, workspace };
+  const { outputs } = await job.run({ with: { operation: 'lock', ...place, path: 'a\nb\nc\nd' } });
   expect(await check(job)).toMatchObject({ conclusion: 'success', outputs: { status: 'kept', count: '4' } });
   const locks = outputs['locks'] ?? '';
   expect(await check(job, { locks })).toMatchObject({ conclusion: 'success', outputs: { count: '4' } });

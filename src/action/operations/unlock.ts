@@ -17,12 +17,9 @@ import { jobLocksIn } from './job-locks.ts';
 
 /** Releases every lock, even if some fail, and then fails if one was lost or refused. */
 export async function unlock(context: Context, task: TaskOf<'unlock'>): Promise<Outcome> {
-  const { workspace, selection, force } = task;
-  const jobLocks = jobLocksIn(context, workspace);
-  // Only these mean locks that a damaged ledger may lack.
-  const hasPattern = !force && selection.kind === 'paths' && selection.paths.some(({ kind }) => kind === 'pattern');
-  const gap = selection.kind === 'job' || hasPattern ? jobLocks.gap : undefined;
-  const results = await releaseTargets(context, task, await unlockTargets(context, task, jobLocks));
+  const { workspace } = task;
+  const { targets, gap } = await unlockTargets(context, task);
+  const results = await releaseTargets(context, task, targets);
   const released = results.filter(({ result }) => result === 'released').map(({ path }) => path);
   const begin = `Released ${pluralize(released.length, 'lock')} in ${workspace}`;
   return {
@@ -113,35 +110,43 @@ interface UnlockTarget {
   readonly isForeign?: boolean;
 }
 
+interface UnlockTargets {
+  readonly targets: readonly UnlockTarget[];
+  /** Why there may be more targets: a damaged ledger may lack locks that a pattern or no input means. */
+  readonly gap?: string | undefined;
+}
+
 /** Resolves the inputs to targets, before the first request. */
 async function unlockTargets(
   context: Context,
   { selection, workspace, force }: TaskOf<'unlock'>,
-  jobLocks: JobLocks,
-): Promise<readonly UnlockTarget[]> {
+): Promise<UnlockTargets> {
+  const jobLocks = jobLocksIn(context, workspace);
   const { held, planned, gap, find, hasEnded } = jobLocks;
   if (selection.kind === 'paths') {
     const resolved = await resolvePaths(selection.paths, { ...context, held });
     // With `force`, the holder does not matter. Otherwise, a pattern means only locks of this job.
-    if (force) return [...resolved.keys()].map((path) => ({ path }));
+    if (force) return { targets: [...resolved.keys()].map((path) => ({ path })) };
     const meant = [...resolved].filter(([path, kind]) => kind === 'named' || held.has(path));
-    return meant.map(([path]) => resolveFromLedger(path, jobLocks));
+    const targets = meant.map(([path]) => resolveFromLedger(path, jobLocks));
+    return { targets, gap: [...resolved.values()].includes('matched') ? gap : undefined };
   }
   if (selection.kind === 'locks') {
-    return selection.locks.map(({ grant }) => {
+    const targets = selection.locks.map(({ grant }) => {
       const { path, lock } = grant;
       const named = { ...lock, path };
       // The ledger has its current ETag.
       if (find(named) !== undefined) return resolveFromLedger(path, jobLocks);
       return { path, own: { grant, mayBeReleased: hasEnded(named) } };
     });
+    return { targets };
   }
   // The step cannot distinguish missing inputs from an empty `locks` output of another job.
   if (planned.size === 0 && held.size === 0) {
     const none = `No step of this job has locked anything in ${workspace}, so \`unlock\` must name what to release: with \`path\`, \`locks\` or \`locks-file\`. If it passes the output \`locks\` of another job, that output is empty.`;
     throw new InputError([`Input \`path\` is missing. ${gap ?? none}`]);
   }
-  return [...held.keys()].map((path) => resolveFromLedger(path, jobLocks));
+  return { targets: [...held.keys()].map((path) => resolveFromLedger(path, jobLocks)), gap };
 }
 
 type JobLocks = ReturnType<typeof jobLocksIn>;
@@ -176,8 +181,12 @@ export function unlockResult(result: ReleaseResult, own: OurLock, { found, force
     }
     case 'other': {
       const { holder } = result;
-      // A lock that this job may itself have released is not lost.
-      if (own.mayBeReleased) return heldResult(path, holder, now);
+      // A lock that this job never had, or may itself have released, is not lost.
+      if (found !== undefined) return heldResult(path, holder, now);
+      if (own.mayBeReleased) {
+        const text = `${heldText(path, holder, now)}. This lock was left alone: this job may already have released its own.`;
+        return { path, result: 'left alone', holder: holder ?? {}, warning: { text } };
+      }
       return { path, result: 'lost', holder: holder ?? {}, failure: lossText(own, holder, now) };
     }
     case 'failed':

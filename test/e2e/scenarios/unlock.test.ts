@@ -152,13 +152,13 @@ test('an unlock of many paths leaves the lock of another run alone if the list i
 const maps = 'Content/Maps/**';
 
 describe('an unlock with a pattern', () => {
-  const all = ['Content/Maps/Arena.umap', 'Content/Maps/Cave.umap', 'Content/Maps/Deep/Moat.umap'] as const;
-  const [arena, cave, moat] = all;
+  const all = ['Arena.umap', 'Cave.umap', 'Deep/Moat.umap', 'Rock[1].fbx'].map((name) => `Content/Maps/${name}`);
+  const [arena = '', cave = '', moat = '', rock = ''] = all;
 
   async function openMaps() {
-    const { stage, proxy, job } = await openWithProxy();
-    await checkOut(job, ...all);
-    return { stage, proxy, job };
+    const opened = await openWithProxy();
+    await checkOut(opened.job, ...all);
+    return opened;
   }
 
   test('releases the locks of the job, and no others', async () => {
@@ -182,10 +182,12 @@ describe('an unlock with a pattern', () => {
     expect(await stage.locks()).toEqual([theirs]);
   });
 
-  test('fails with a damaged ledger, because the job may hold more matching locks', async () => {
+  test('fails with a damaged ledger, because the job may hold more matching locks; a file is no pattern', async () => {
     const { stage, job } = await openMaps();
-    await job.run(locking(arena));
+    await job.run(locking([arena, rock]));
     await appendFile(ledgerOf(job), '\n{"kind":"gra');
+    const named = await job.run(unlocking({ path: `${rock}\n!Content/Deep/**` }));
+    expect(named).toMatchObject({ conclusion: 'success', outputs: { status: 'released' } });
     const result = await job.run(unlocking({ path: maps }));
     expect(result).toMatchObject({ conclusion: 'failure', outputs: { status: 'released' } });
     expect(result.log).toContain('This job may have more locks');
