@@ -1,6 +1,6 @@
-import type { KnownLock } from '../client/known-lock.ts';
 import { listOnPaths } from '../client/lists.ts';
 import { knowsNoRoute, ServiceError } from '../client/service-error.ts';
+import { clockSlackMs } from '../client/time.ts';
 import { CommandError } from '../command/command.ts';
 import type { Ttl } from '../interface/duration.ts';
 import { pluralize } from '../interface/format.ts';
@@ -25,7 +25,7 @@ export async function checkLocks({ client, workspace, within }: RemoteService, p
   ]);
   // The path may be locked, although the list does not show it.
   if (incomplete !== undefined) throw new CommandError(incomplete);
-  const byPath = new Map<string, KnownLock>(items.map((lock) => [lock.path, lock]));
+  const byPath = new Map(items.map((lock) => [lock.path, lock] as const));
   return [...new Set(paths)].map((path) => {
     const lock = byPath.get(path);
     const ofOwner = owner === undefined ? 'unknown' : lock?.owner === owner ? 'yours' : 'theirs';
@@ -54,8 +54,8 @@ export async function extendLock(remote: RemoteService, path: LockPath, ttl: Ttl
   const [checked = { path, status: 'free', lock: undefined } as const] = await checkLocks(remote, [path]);
   if (checked.status !== 'yours' || checked.lock === undefined)
     throw new CommandError(checkText(checked, client.serverNow()));
-  // A renewal may also shorten a lock.
-  if (Date.parse(checked.lock.expires_at ?? '') >= client.serverNow() + ttl.seconds * 1_000) {
+  // A renewal may also shorten a lock. The same ttl again is accepted, even right after the lock was taken.
+  if (Date.parse(checked.lock.expires_at ?? '') > client.serverNow() + ttl.seconds * 1_000 + clockSlackMs) {
     const held = checkText(checked, client.serverNow());
     throw new CommandError(`${held} That is later than the new --ttl would end, so it was not changed.`);
   }

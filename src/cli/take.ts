@@ -1,5 +1,4 @@
 import { CommandError } from '../command/command.ts';
-import { formatDuration, type Ttl } from '../interface/duration.ts';
 import { timeCell } from '../interface/format.ts';
 import { byPath, type LockPath } from '../interface/lock-path.ts';
 import { acquireLocks, notAcquiredText } from '../locks/acquire.ts';
@@ -21,7 +20,7 @@ export async function takeLocks(
   const { context, releaseAll } = createCommandSession(remote, ttl, note ?? undefined);
   const paths = [...new Set(named)];
   for (const problem of await pathProblems(paths)) remote.report(problem);
-  await refuseOwnLocks(remote, ttl, paths);
+  await refuseOwnLocks(remote, paths);
   const goal = { paths, count: paths.length };
   try {
     const result = await acquireLocks({ ...context, withoutWait: remote.within() }, goal, { wait, urgency });
@@ -35,11 +34,11 @@ export async function takeLocks(
 }
 
 /** Otherwise, people would wait for their own locks. */
-async function refuseOwnLocks(remote: RemoteService, ttl: Ttl, paths: readonly LockPath[]): Promise<void> {
+async function refuseOwnLocks(remote: RemoteService, paths: readonly LockPath[]): Promise<void> {
   for (const { path, lock, status } of await checkLocks(remote, paths)) {
     if (status !== 'yours') continue;
     throw new CommandError(
-      `You already hold the lock on ${path}, until ${timeCell(lock?.expires_at)}. To keep it for longer: workspace-service lock extend ${path} --ttl ${formatDuration(ttl)}. Nothing was locked.`,
+      `You already hold the lock on ${path}, until ${timeCell(lock?.expires_at)}. To keep it for longer: workspace-service lock extend ${path} --ttl DURATION. Nothing was locked.`,
     );
   }
 }

@@ -27,10 +27,8 @@ async function setUp(settings: Partial<WorkspaceSettings>) {
   );
   const clone = join(folder, `clone-${repositories}`);
   gitAt(folder, 'clone', '--quiet', '--branch', 'feature', repository.path, clone);
-  const workspace = await service.workspace(`file://${repository.path}`, {
-    latest_branches: '["main","release/*"]',
-    ...settings,
-  });
+  const latest = { latest_branches: '["main","release/*"]', ...settings };
+  const workspace = await service.workspace(`file://${repository.path}`, latest);
   const environment = { WORKSPACE_BASE_URL: `${service.baseUrl}/v1`, WORKSPACE_TOKEN: token, WORKSPACE_ID: workspace };
   const options = { environment, cwd: clone };
   const lock = (...args: readonly string[]) => runCommand(['lock', ...args], options);

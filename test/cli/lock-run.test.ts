@@ -129,10 +129,8 @@ describe('a command under a lock', () => {
       (request.method === 'DELETE' ? json(403, { error: 'no' }) : json(201, { id: 'l1', path }))(response, request),
     );
     vi.stubEnv('TMPDIR', join(temporaryFolder(), 'missing'));
-    const ran = await runMain(['lock', 'run', path, '--', 'true'], {
-      ...environment(),
-      WORKSPACE_BASE_URL: server.baseUrl,
-    });
+    const elsewhere = { ...environment(), WORKSPACE_BASE_URL: server.baseUrl };
+    const ran = await runMain(['lock', 'run', path, '--', 'true'], elsewhere);
     vi.unstubAllEnvs();
     expect(ran).toMatchObject({ code: 75, stderr: expect.stringContaining('The command did not run.') });
     expect(ran.stderr.match(/Could not release the lock/g)).toHaveLength(1);
@@ -298,13 +296,9 @@ describe('at a terminal', () => {
   function startAtTerminal(script: string) {
     const words = [process.execPath, bin, 'lock', 'run', path, '--', 'bash', '-c', script];
     const line = words.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ');
-    const terminal = startProcess(
-      ['script', '--quiet', '--return', '--flush', '--command', `exec ${line}`, '/dev/null'],
-      {
-        env: { PATH: process.env['PATH'], SHELL: '/bin/sh', ...environment() },
-        hasInput: true,
-      },
-    );
+    const args = ['script', '--quiet', '--return', '--flush', '--command', `exec ${line}`, '/dev/null'];
+    const env = { PATH: process.env['PATH'], SHELL: '/bin/sh', ...environment() };
+    const terminal = startProcess(args, { env, hasInput: true });
     onTestFinished(() => terminal.signal('SIGKILL'));
     return { ...terminal, shows: (text: string) => terminal.stdout.until((all) => all.includes(text) || undefined) };
   }
