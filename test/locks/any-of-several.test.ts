@@ -54,13 +54,11 @@ function openStep(time: VirtualTime, holders: Table, step: Step) {
     return true;
   };
   const granted = (path: LockPath): IntentResult => grantedTo(path, iso(36_000 * second));
-  const held = (path: LockPath): IntentResult => ({
-    kind: 'held',
-    path,
-    holder: knownLock(path, { owner: holders.get(path) }),
-    ...{ hasWaited: false, queue: undefined, mayBeDone: false },
-    error: errorOf(refused(409)),
-  });
+  const line = { hasWaited: false, queue: undefined };
+  const held = (path: LockPath): IntentResult => {
+    const holder = knownLock(path, { owner: holders.get(path) });
+    return { kind: 'held', path, holder, ...line, mayBeDone: false, error: errorOf(refused(409)) };
+  };
 
   const service = serviceOf({
     async acquire(path) {
@@ -73,15 +71,7 @@ function openStep(time: VirtualTime, holders: Table, step: Step) {
       if (trouble === 'none' || !isFree) return isFree ? granted(path) : held(path);
       if (trouble !== 'unanswered') excused.add(path);
       if (trouble !== 'granted-held') return { kind: 'failed', error: busy, mayBeDone: true };
-      return {
-        kind: 'held',
-        path,
-        holder: undefined,
-        queue: undefined,
-        hasWaited: false,
-        mayBeDone: true,
-        error: busy,
-      };
+      return { kind: 'held', path, holder: undefined, ...line, mayBeDone: true, error: busy };
     },
     async settle(path) {
       await time.sleep(requestMs);
@@ -222,13 +212,8 @@ describe('any N of several paths', () => {
     const firstOf = async (count: number, seed: number): Promise<string> => {
       const time = createVirtualTime(start);
       const table: Table = new Map();
-      const step = openStep(time, table, {
-        name: 'us',
-        paths: pathsOf(6),
-        count,
-        waitSeconds: 0,
-        random: createDraws(seed),
-      });
+      const given = { name: 'us', paths: pathsOf(6), count, waitSeconds: 0, random: createDraws(seed) };
+      const step = openStep(time, table, given);
       const asked = step.finished.then((round) => (round.kind === 'acquired' ? (round.grants[0]?.path ?? '') : ''));
       await time.runUntil(start + second);
       return asked;
@@ -266,4 +251,42 @@ test('any one of several paths is not acquired while an unknown extra lock canno
   const waited = await playing({ ...stuck, waitSeconds: 60 });
   expect(waited.result.kind).toBe('acquired');
   expect(waited.mine()).toHaveLength(1);
+});
+
+/** Number of seats that each job wants, as a fraction of all. */
+const fraction = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
+
+const crowds = fc.record({
+  of: fc.integer({ min: 1, max: 8 }),
+  wants: fc.array(fraction, { minLength: 2, maxLength: 12 }),
+  holdMs: fc.integer({ min: 0, max: 30_000 }),
+  seed: fc.integer({ min: 1 }),
+});
+
+test('serves all jobs that want different numbers of the same seats, and never assigns a seat twice', async () => {
+  await fc.assert(
+    fc.asyncProperty(crowds, async ({ of, wants, holdMs, seed }) => {
+      const time = createVirtualTime(start);
+      const table: Table = new Map();
+      let served = 0;
+      for (const [index, part] of wants.entries()) {
+        const count = 1 + Math.floor(part * of);
+        const random = createDraws(seed + index * 104_729);
+        const given = { name: `job ${index}`, paths: pathsOf(of), count, waitSeconds: 7_200, random };
+        const step = openStep(time, table, given);
+        void step.finished.then(async (round) => {
+          expect(round.kind).toBe('acquired');
+          expect(step.mine()).toHaveLength(count);
+          await time.sleep(holdMs);
+          expect(step.mine()).toHaveLength(count);
+          served += 1;
+          for (const path of step.mine()) table.delete(path);
+        });
+      }
+      await time.runUntil(start + 7_200 * second);
+      expect(served).toBe(wants.length);
+      expect(table.size).toBe(0);
+    }),
+    { numRuns: runs(50, 5_000) },
+  );
 });
