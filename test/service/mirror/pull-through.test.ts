@@ -123,6 +123,8 @@ test('a head is looked at again for the objects of others only if it lacks some,
   vi.advanceTimersByTime(1_000 * 3_600);
   expect(await runsOf('complete')).toBe(0);
   expect(await runsOf('incomplete')).toBe(branches.length);
+  vi.advanceTimersByTime(24 * 1_000 * 3_600);
+  expect(await runsOf('complete')).toBe(branches.length);
 });
 
 test('slow stores do not delay the clones of other workspaces', async () => {
