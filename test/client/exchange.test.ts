@@ -22,10 +22,7 @@ const audience = 'https://assets.example.com';
 async function exchangingClient(
   exchange: Answer | 'new each time',
   answer: Answer = list,
-  {
-    issueIdentityToken,
-    ...options
-  }: Partial<Pick<ExchangeOptions, 'issueIdentityToken'>> & Partial<ClientOptions> = {},
+  { issueIdentityToken, ...options }: Partial<Pick<ExchangeOptions, 'issueIdentityToken'> & ClientOptions> = {},
 ) {
   let given = 0;
   const anew: Answer = (response, request) => {
@@ -118,11 +115,9 @@ describe('a refused token', () => {
       (refused.includes(request.headers.authorization ?? '') ? unauthorized : list)(response, request);
 
   test('is replaced once for all requests, and each request is repeated with its key', async () => {
+    const granted = json(201, { id: 'lock_1' });
     const { client, exchanges, server } = await exchangingClient('new each time', (response, request) =>
-      (request.headers.authorization === 'Bearer wsa_1' ? unauthorized : json(201, { id: 'lock_1' }))(
-        response,
-        request,
-      ),
+      (request.headers.authorization === 'Bearer wsa_1' ? unauthorized : granted)(response, request),
     );
     const request = { workspace: game, path: hero, type: 'exclusive', ttl: ttl('1h') };
     const lock = (idempotencyKey: string) => client.acquireLock({ ...request, idempotencyKey }, client.within());
@@ -185,28 +180,14 @@ describe('an exchange', () => {
 
   const refusal = json(400, { error: 'invalid_request', error_description: `No trust rule for ${jwt}.` });
 
+  const unsupported = 'does not support OIDC token exchange. Set WORKSPACE_TOKEN to an API token, from a secret (';
   const noToken = 'The response cannot be used: it contains no token';
   const elsewhere = nothing(308, { location: 'https://elsewhere.example/token?a=b' });
 
   test.each<[string, Answer, string, number]>([
-    [
-      'rejected',
-      refusal,
-      'No trust rule for ***. The audience of the identity token is https://assets.example.com; it must be ',
-      1,
-    ],
-    [
-      'not supported',
-      problem(404, { title: 'Not Found' }),
-      'does not support OIDC token exchange. Set WORKSPACE_TOKEN to an API token, from a secret (',
-      1,
-    ],
-    [
-      'rejected for lack of a token',
-      unauthorized,
-      'does not support OIDC token exchange. Set WORKSPACE_TOKEN to an API token, from a secret (',
-      1,
-    ],
+    ['rejected', refusal, `No trust rule for ***. The audience of the identity token is ${audience}; it must be `, 1],
+    ['not supported', problem(404, { title: 'Not Found' }), unsupported, 1],
+    ['rejected for lack of a token', unauthorized, unsupported, 1],
     ['answered by a gateway', json(404, { message: 'no Route' }), 'does not support OIDC token exchange: Set ', 5],
     ['refused', elsewhere, 'The service redirects to https://elsewhere.example/token. Redirects are not ', 1],
     ['answered with something else', raw(200, jwt), noToken, 5],

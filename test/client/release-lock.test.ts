@@ -250,9 +250,8 @@ describe('an encoded slash', () => {
   test('is sent encoded again once the gateway that rejected both forms is back', async () => {
     const back: Answer = (response, request) =>
       (request.url.includes('%2F') ? nothing(204) : page(404))(response, request);
-    const { result, urls } = await release(listing([{ ...other, id: 'l1' }], inTurn(page(404), page(503), back)), {
-      proof,
-    });
+    const answer = listing([{ ...other, id: 'l1' }], inTurn(page(404), page(503), back));
+    const { result, urls } = await release(answer, { proof });
     expect(result).toEqual({ kind: 'released' });
     expect(urls).toEqual([encoded, segments, encoded]);
   });

@@ -62,9 +62,14 @@ const heldWith = (held: Answer, fails: string): Row => ({
   left: [hero],
   steps: [{ ...locking, outputs: { status: 'held', acquired: 'false' }, fails }],
 });
-const refusing = (status: number): Row => ({
-  service: { instead: on(isLocking, refusedWith(status)) },
-  steps: [{ with: locking.with, fails: `no ${status}` }],
+const refusing = (answer: Answer, fails: string): Row => ({
+  service: { instead: on(isLocking, answer) },
+  steps: [{ with: locking.with, fails }],
+});
+/** A gateway answers the first request for a lock. */
+const lockingAfter = (answer: Answer): Row => ({
+  service: { instead: firstOnly(isLocking, answer) },
+  steps: [locking],
 });
 const withId = json(201, { id: 'l1', path: hero });
 const listingId =
@@ -116,6 +121,10 @@ const listedEmpty = (locks: Answer): Row => ({
   steps: [{ ...listing, outputs: { status: 'free', count: '0' } }],
 });
 
+const columnsOf = (path: string) => {
+  return { path, locked_by: 'ada', since: '2026-11-28T10:00:00Z', expires: '2026-11-28T14:00:00Z' };
+};
+
 const table: Readonly<Record<string, Row>> = {
   'lock: 201 {}': granting(json(201, {})),
   'lock: 204': granting(nothing(204)),
@@ -126,16 +135,7 @@ const table: Readonly<Record<string, Row>> = {
   'the pages of the product: a queued sync, advisory locks, and a list by holder and time': {
     service: {
       synced: json(202, { sync_id: 'sync_7f2c9a', status: 'queued', branch: 'main', estimated_objects: 1284 }),
-      locks: (paths) =>
-        json(
-          200,
-          paths.map((path) => ({
-            path,
-            locked_by: 'ada',
-            since: '2026-11-28T10:00:00Z',
-            expires: '2026-11-28T14:00:00Z',
-          })),
-        ),
+      locks: (paths) => json(200, paths.map(columnsOf)),
     },
     steps: [
       { ...syncing, outputs: { sync_id: 'sync_7f2c9a', status: 'queued', branch: 'main', estimated_objects: '1284' } },
@@ -144,12 +144,9 @@ const table: Readonly<Record<string, Row>> = {
       unlocking,
     ],
   },
-  'lock: 403 {"error"}': refusing(403),
-  'lock: 404 {"error"}': refusing(404),
-  'lock: 403 empty': {
-    service: { instead: on(isLocking, nothing(403)) },
-    steps: [{ with: locking.with, fails: '403' }],
-  },
+  'lock: 403 {"error"}': refusing(refusedWith(403), 'no 403'),
+  'lock: 404 {"error"}': refusing(refusedWith(404), 'no 404'),
+  'lock: 403 empty': refusing(nothing(403), '403'),
   'held: 409 {"error"}': heldWith(json(409, { error: 'file is locked by grace' }), 'is held'),
   'held: 409 empty': heldWith(nothing(409), 'is held'),
   'held: 423 {"message"}': heldWith(json(423, { message: 'Locked' }), 'is held'),
@@ -224,14 +221,8 @@ const table: Readonly<Record<string, Row>> = {
     left: [hero],
     postWarns: 'left alone',
   },
-  'lock: 403 with a page, then 201 {}': {
-    service: { instead: firstOnly(isLocking, page(403)) },
-    steps: [locking],
-  },
-  'lock: 503 {"error"}, then 201 {}': {
-    service: { instead: firstOnly(isLocking, refusedWith(503)) },
-    steps: [locking],
-  },
+  'lock: 403 with a page, then 201 {}': lockingAfter(page(403)),
+  'lock: 503 {"error"}, then 201 {}': lockingAfter(refusedWith(503)),
   'post-step: 200 {…}': { service: { released: json(200, { ok: true }) }, steps: [locking] },
   'check: a list of paths': { service: { locks: (paths) => json(200, paths) }, steps: [locking, checking] },
   'check: a list with ids': {

@@ -21,8 +21,14 @@ export interface BareHabits {
   readonly closesConnections?: boolean;
 }
 
+function listPaths(paths: readonly string[]): Answer {
+  const entries = paths.map((path) => ({ path }));
+  return json(200, entries);
+}
+
 /** Opens such a service. `heldByOthers` are locked from the start. */
 export async function openBareService(habits: BareHabits, heldByOthers: readonly string[] = []) {
+  const { locks: list = listPaths } = habits;
   const locked = new Set(heldByOthers);
   let refusals = 0;
 
@@ -56,13 +62,7 @@ export async function openBareService(habits: BareHabits, heldByOthers: readonly
       case 'GET /v1/workspaces/game/branches':
         return habits.branches ?? json(200, ['main']);
       case 'GET /v1/workspaces/game/locks':
-        return (
-          habits.locks?.([...locked]) ??
-          json(
-            200,
-            Array.from(locked, (each) => ({ path: each })),
-          )
-        );
+        return list([...locked]);
       case 'POST /v1/workspaces/game/locks':
         return lock(request);
       case 'POST /v1/workspaces/game/sync':

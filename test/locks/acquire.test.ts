@@ -158,11 +158,8 @@ describe('a wait', () => {
   test('never exceeds its limit, and pauses before a last request shortly before the limit', async () => {
     await fc.assert(
       fc.asyncProperty(chance, fc.integer({ min: 1, max: 600 }), async (random, waitSeconds) => {
-        const { result, sleeps, askedAt, tookMs } = await waiting({
-          response: (path) => held(path),
-          waitSeconds,
-          random: () => random,
-        });
+        const given = { response: (path: LockPath) => held(path), waitSeconds, random: () => random };
+        const { result, sleeps, askedAt, tookMs } = await waiting(given);
         expect(result.kind).toBe('held');
         expect(tookMs).toBeLessThanOrEqual(waitSeconds * second);
         expect(askedAt.at(-1)).toBeGreaterThan(waitSeconds * second - 2 * second);
@@ -275,10 +272,7 @@ test('rolls back within ten seconds, and leaves the rest to the post-step', asyn
 
 describe('a wait in line', () => {
   const third = { position: 3, length: 5 };
-  const stillHeld = (path: LockPath, afterMs: number, queue = third) => ({
-    result: inLine(path, queue),
-    afterMs,
-  });
+  const stillHeld = (path: LockPath, afterMs: number, queue = third) => ({ result: inLine(path, queue), afterMs });
   const granted = (path: LockPath, afterMs: number) => ({ result: taken(path), afterMs });
   const cut = (afterMs: number, failure: RequestFailure = refused(502)) => ({ result: lost(failure), afterMs });
   const blockedAtFirst = (times: number) => (path: LockPath, number: number) =>

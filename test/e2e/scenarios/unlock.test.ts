@@ -182,7 +182,7 @@ describe('an unlock with a pattern', () => {
     expect(await stage.locks()).toEqual([theirs]);
   });
 
-  test('fails with a damaged ledger, because the job may hold more matching locks; a file is no pattern', async () => {
+  test('fails with a damaged ledger, because the job may hold more matching locks; a file name is not a pattern', async () => {
     const { stage, job } = await openMaps();
     await job.run(locking([arena, rock]));
     await appendFile(ledgerOf(job), '\n{"kind":"gra');

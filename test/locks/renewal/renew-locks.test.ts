@@ -73,16 +73,10 @@ const gatewayReplies = [
   ...[404, 403, 401, 502, 200].map((status) => ({ status, body: '<h1>A page</h1>' })),
   ...[404, 200, 412].map((status) => ({ status })),
   { status: 403, body: { message: 'Missing Authentication Token' } },
-  {
-    status: 404,
-    body: { message: 'no Route matched with those values', request_id: '108134052a77553f758cf668b90e4c1d' },
-  },
+  { status: 404, body: { message: 'no Route matched with those values', request_id: '108134052a77553f' } },
 ].map((reply): Reply => ({ ...reply, ofGateway: true }));
 
-type VirtualClientOptions = Pick<
-  CallOptions,
-  'baseUrl' | 'send' | 'clock' | 'sleep' | 'random' | 'timeoutMs' | 'retries'
->;
+type VirtualOptions = Pick<CallOptions, 'baseUrl' | 'send' | 'clock' | 'sleep' | 'random' | 'timeoutMs' | 'retries'>;
 
 const never = new AbortController().signal;
 const silent = createClient({
@@ -92,13 +86,11 @@ const silent = createClient({
 });
 
 /** A client with simulated time and service. Calls about syncs, hooks and tokens send no requests. */
-function createVirtualClient(options: VirtualClientOptions) {
+function createVirtualClient(options: VirtualOptions) {
   const { baseUrl, clock } = options;
   const serverClock = createServerClock(clock);
   const marks = createMarks(undefined);
-  const call = createCall({
-    ...{ ...options, serverClock, headers: {}, secrets: [], closed: never, marks },
-  });
+  const call = createCall({ ...options, serverClock, headers: {}, secrets: [], closed: never, marks });
   const context = { call, endpoints: createEndpoints(baseUrl), clock, serverNow: serverClock.now };
   const client: Client = {
     ...silent,
@@ -283,20 +275,13 @@ describe('the renewal of locks', () => {
     expect(leastLeftMs).toBeGreaterThan(7 * second);
   });
 
-  test.each<[string, Partial<Scene>, number]>([
-    [
-      'reports an expiry in the past',
-      { response: ({ path }) => ({ status: 200, body: { path, id: 'lock_a', expires_at: iso(-3_600 * second) } }) },
-      600 / 1.5,
-    ],
-    [
-      'grants next to nothing',
-      {
-        grantedSeconds: 0.001,
-        response: ({ path, ms }) => ({ status: 200, body: { path, id: 'lock_a', expires_at: iso(ms) } }),
-      },
-      600 / 1.5,
-    ],
+  const endingAt = (end: (ms: number) => number): Scene => ({
+    response: ({ path, ms }) => ({ status: 200, body: { path, id: 'lock_a', expires_at: iso(end(ms)) } }),
+  });
+
+  test.each<[string, Scene, number]>([
+    ['reports an expiry in the past', endingAt(() => -3_600 * second), 600 / 1.5],
+    ['grants next to nothing', { ...endingAt((ms) => ms), grantedSeconds: 0.001 }, 600 / 1.5],
     ['cannot be reached', { response: () => 'down' }, 600 / 0.5],
     ['rejects the renewals', { response: () => ({ status: 401 }) }, 40],
     ['responds, but the ledger cannot be written', { writable: false }, 40],
@@ -327,6 +312,7 @@ describe('the renewal of locks', () => {
 
   const acquired: Entry = { kind: 'acquired', ...place, step: 's', at: iso(0) };
   const started: Entry = { kind: 'step-started', step: 's', at: iso(0) };
+  const otherLease: Entry = { kind: 'lease-ended', ...place, step: 't', lease: 't', at: iso(0) };
   const unnamed = { kind: 'releasing', ...addressOf('a'), at: iso(0) } as const;
 
   test.each<[string, readonly Entry[], RenewalEndReason]>([
@@ -334,18 +320,10 @@ describe('the renewal of locks', () => {
     ['continues after the release of a lock of another step', [{ ...unnamed, id: 'lock_a', key: 't' }], 'stopped'],
     ['continues after the release of a lock with another id', [{ ...unnamed, id: 'lock_z' }], 'stopped'],
     ['continues after a release in another workspace', [{ ...unnamed, workspace: workspaceId('film') }], 'stopped'],
-    [
-      'continues after the end of another lease',
-      [{ kind: 'lease-ended', ...place, step: 't', lease: 't', at: iso(0) }],
-      'stopped',
-    ],
+    ['continues after the end of another lease', [otherLease], 'stopped'],
     ['stops after a release by key', [acquired, { ...unnamed, key: 'a' }], 'nothing-left'],
     ['stops after a release by id', [acquired, releasing('a')], 'nothing-left'],
-    [
-      'stops after a release by id before the step had all its locks',
-      [started, releasing('a'), acquired],
-      'nothing-left',
-    ],
+    ['stops after a release by id before it had all its locks', [started, releasing('a'), acquired], 'nothing-left'],
     ['continues after the release of an earlier lock with the same id', [releasing('a'), started, acquired], 'stopped'],
     ['stops after a release by path alone', [acquired, unnamed], 'nothing-left'],
   ])('%s', async (_, ledger, end) => {
@@ -412,11 +390,8 @@ describe('the ledger of a renewed step', () => {
   });
 
   test('has a changed ETag as the same grant, and the next request uses it', async () => {
-    const response = ({ path }: Sent, number: number) => ({
-      status: 200,
-      etag: `"v${number}"`,
-      body: { path, id: 'lock_a' },
-    });
+    const body = { path: 'a', id: 'lock_a' };
+    const response = (_: Sent, number: number) => ({ status: 200, etag: `"v${number}"`, body });
     const { of, sent, entries } = await renewing({ response, untilMs: 65 * second });
     expect(sent.map(({ match }) => match)).toEqual(['"lock_a"', '"v0"', '"v1"']);
     expect(of('granted').map(({ key }) => key)).toEqual(['a', 'a', 'a', 'a']);
@@ -474,13 +449,9 @@ test.each<[string, number, object, methods: readonly string[]]>([
 });
 
 test('a lock that replaced one which a step releases meanwhile is released, however long that takes', async () => {
+  const replies = [{ status: 201, etag: '"lock_z"', body: { id: 'lock_z' } }, 'down', { status: 204 }] as const;
   const { sent, of, end } = await renewing({
-    response: ({ method }, number) =>
-      method === 'POST'
-        ? { status: 201, etag: '"lock_z"', body: { id: 'lock_z' } }
-        : number === 1
-          ? 'down'
-          : { status: 204 },
+    response: (_, number) => replies[number],
     latencyMs: () => 3 * second,
     events: [[20 * second, releasing('a')]],
   });
