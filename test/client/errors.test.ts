@@ -54,11 +54,7 @@ test.each<[string, Answer, string | undefined]>([
   ['an empty object', json(418, {}), undefined],
   ['empty strings', json(418, { message: '', error: null }), undefined],
   ['an overlong text', json(418, { message: 'x'.repeat(1_000) }), `${'x'.repeat(499)}…`],
-  [
-    'a text with control characters',
-    json(418, { message: 'a\u0000b\n::c\u001b[31m\u202ed\u2028e' }),
-    'a b ::c [31m d e',
-  ],
+  ['control characters', json(418, { message: 'a\u0000b\n::c\u001b[31m\u202ed\u2028e' }), 'a b ::c [31m d e'],
 ])('takes the message of the service from %s', async (_, answer, message) => {
   expect(await ofRefusal(answer)).toMatchObject({ status: 418, message });
 });
@@ -70,11 +66,7 @@ test('takes the message of the service from the start of an endless body', async
 
 describe('the list of invalid fields', () => {
   test.each([
-    [
-      'problem details',
-      { errors: [{ pointer: '#/hook/url', detail: 'Too long' }] },
-      [{ field: 'hook/url', detail: 'Too long' }],
-    ],
+    ['problem details', { errors: [{ pointer: '#/a/b', detail: 'Too long' }] }, [{ field: 'a/b', detail: 'Too long' }]],
     ['strings', { errors: ['Too long', 'Too wide'] }, ['Too long', 'Too wide'].map((detail) => ({ detail }))],
     ['invalid entries', { errors: [null, {}, []] }, []],
   ])('is read from %s', async (_, body, fields) => {
@@ -120,7 +112,7 @@ describe('the client', () => {
     expect((await refusal(answer)).message).toContain(told);
   });
 
-  const spread = `${token.slice(0, 9)}\u200b${token.slice(9)}`;
+  const spread = `${token.slice(0, 9)}\u200b${token.slice(9)} ${token.split('').join('\u0000')}`;
   test.each([
     ['the message', json(400, { detail: `No such token: Bearer ${token}!` })],
     ['a page', raw(400, `<html><body>${token}</body></html>`)],
@@ -132,10 +124,7 @@ describe('the client', () => {
     ['plain text', raw(200, token)],
     ['the content type', raw(200, 'x', { 'content-type': token })],
     ['the content encoding', raw(200, 'x', { 'content-encoding': token })],
-    [
-      'the message, split by invisible characters',
-      json(400, { detail: `${spread} ${token.split('').join('\u0000')}` }),
-    ],
+    ['the message, split by invisible characters', json(400, { detail: spread })],
     ['the end of a long message', json(400, { detail: `${'x'.repeat(480)}${token}` })],
   ])('hides a token in the error if it is returned in %s', async (_, answer) => {
     const error = await refusal(answer);
@@ -150,17 +139,15 @@ describe('the client', () => {
   });
 
   test('hides a token that is a short word in errors, but leaves read values unchanged', async () => {
-    const { client } = await clientOf(inTurn(json(200, ['develop']), json(400, { detail: 'dev!' })), {
-      credentials: { kind: 'static', token: 'dev' },
-    });
+    const credentials = { kind: 'static', token: 'dev' } as const;
+    const { client } = await clientOf(inTurn(json(200, ['develop']), json(400, { detail: 'dev!' })), { credentials });
     expect((await client.ask()).items[0]?.name).toBe('develop');
     expect((await errorOf(client.ask())).message).toMatch(/^\*\*\*! /);
   });
 
   test('neither sends a token with a line break nor shows it in the error', async () => {
-    const { server, client } = await clientOf(json(200, []), {
-      credentials: { kind: 'static', token: 'secret\r\nX-Other: 1' },
-    });
+    const credentials = { kind: 'static', token: 'secret\r\nX-Other: 1' } as const;
+    const { server, client } = await clientOf(json(200, []), { credentials });
     await expect(client.ask()).rejects.toThrow(/^Invalid character in header content \["authorization"\]$/);
     expect(server.requests).toHaveLength(0);
   });

@@ -268,10 +268,8 @@ test.each<[string, Partial<GrantedLock>]>([
       if (path === undefined) listsOfAll += 1;
       await new Promise(setImmediate);
       const lock = { owner: 'grace', acquired_at: iso(1), expires_at: end, ...proof };
-      return {
-        items: Array.from({ length: 1_000 }, (_each, index) => knownLock(`p${index}`, lock)),
-        incomplete: undefined,
-      };
+      const items = Array.from({ length: 1_000 }, (_each, index) => knownLock(`p${index}`, lock));
+      return { items, incomplete: undefined };
     },
     async releaseLock({ path }) {
       requests.push({ path, at: now });
@@ -301,10 +299,7 @@ test('one path whose list is refused keeps no other lock from being released', a
     {
       async listLocks({ path }) {
         if (path === 'p7') throw errorOf(refused(404));
-        return {
-          items: [knownLock(path ?? '', { owner: 'grace', acquired_at: iso(1) })],
-          incomplete: undefined,
-        };
+        return { items: [knownLock(path ?? '', { owner: 'grace', acquired_at: iso(1) })], incomplete: undefined };
       },
       async releaseLock({ path }) {
         released.push(path);

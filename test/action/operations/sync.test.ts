@@ -42,7 +42,6 @@ interface Following {
   /** Delay requested by the response that started the sync. */
   readonly retryAfterMs?: number | undefined;
   readonly startTookMs?: number;
-  readonly estimated?: number;
   /** `at` is relative to the start of the wait. */
   readonly look: (at: number, number: number) => Look;
   /** Cancels the step at this time after the start of the wait, in a pause or in a request. */
@@ -50,14 +49,7 @@ interface Following {
 }
 
 /** Waits for a sync in virtual time, which passes only in pauses and requests. */
-async function following({
-  waitSeconds = 60,
-  retryAfterMs,
-  startTookMs = 20,
-  estimated,
-  look,
-  cancelledAt,
-}: Following) {
+async function following({ waitSeconds = 60, retryAfterMs, startTookMs = 20, look, cancelledAt }: Following) {
   let now = start - startTookMs;
   const controller = new AbortController();
   const { signal } = controller;
@@ -74,7 +66,7 @@ async function following({
     async startSync(): Promise<StartedSync> {
       now += startTookMs;
       const statusTarget = '/v1/workspaces/game/syncs/s';
-      return { ...report('running', retryAfterMs), estimated_objects: estimated, statusTarget };
+      return { ...report('running', retryAfterMs), statusTarget };
     },
     async syncStatus(_, { deadline }: CallLimits): Promise<SyncReport> {
       lookedAt.push(now - start);

@@ -135,11 +135,8 @@ describe('a job whose worker is invisible', () => {
     const ledger = openLedger(file);
     ledger.append({ kind: 'step-started', step: 's', at: new Date().toISOString() });
     let now = 0;
-    const isOver = createContainerCheck(
-      file,
-      () => now,
-      () => runsStep,
-    );
+    const clock = () => now;
+    const isOver = createContainerCheck(file, clock, () => runsStep);
     return {
       ...{ file, ledger },
       isOverAt(ms: number): boolean {
