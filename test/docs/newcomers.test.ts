@@ -9,7 +9,7 @@ import { ask } from '../support/running-service.ts';
 import { commandFile, runCommand, type ServiceProcess, startServiceProcess } from '../support/service-process.ts';
 import { startProcess } from '../support/started-process.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
-import { readme, readPage, recipes, runSnippet, section, snippets, snippetWith } from './pages.ts';
+import { readme, readPage, runSnippet, section, snippets, snippetWith } from './pages.ts';
 
 /** What newcomers do first, by the commands of the documents alone, each in an empty folder and in a minute. */
 
@@ -91,36 +91,4 @@ test('an artist locks a file with Git LFS in a minute', async (context) => {
   expect(output).toContain('Locked Content/Hero.uasset');
   measured('an artist with Git LFS: seconds until the first lock', secondsSince(begun), { atMost: mostSeconds });
   expect(await locksOf(service)).toHaveLength(1);
-});
-
-test('two jobs share the seats of a pool in a minute', async () => {
-  const service = await startForPeople();
-  const job = snippetWith(recipes, 'lock run --pool').trim();
-  const anySeat = job.replace(' --where host=b1', '');
-  expect(anySeat).not.toBe(job);
-  const cwd = temporaryFolder();
-  // The builds meet: both have a seat at the same time.
-  const build =
-    '#!/bin/sh\n: >"$LOCK_SERIAL"; until [ -e SC-41A7 ] && [ -e SC-93F2 ]; do sleep 0.1; done; echo "$LOCK_SERIAL"\n';
-  await writeFile(join(cwd, 'build.sh'), build, { mode: 0o755 });
-  const begun = performance.now();
-  const commands = [
-    snippetWith(recipes, 'pool add'),
-    `${anySeat} & ${anySeat} && wait $! && echo with the seat of b1`,
-    job,
-  ];
-  const output = await runSnippet(asInstalled + commands.join('\n'), {
-    cwd,
-    environment: {
-      HOME: cwd,
-      WORKSPACE_SERVICE_DATA: service.folder,
-      WORKSPACE_BASE_URL: service.baseUrl,
-      WORKSPACE_TOKEN: service.token,
-      WORKSPACE_ID: service.workspace,
-    },
-    replaced: { 'pool add game': `pool add ${service.workspace}` },
-  });
-  expect(output).toMatch(/^(SC-41A7\nSC-93F2|SC-93F2\nSC-41A7)\nwith the seat of b1\nSC-41A7\n$/m);
-  measured('an operator of seats: seconds until three jobs have ended', secondsSince(begun), { atMost: mostSeconds });
-  expect(await locksOf(service)).toEqual([]);
 });

@@ -17,7 +17,7 @@ import {
   type WorkflowJobResult,
 } from '../workflows/job-runner.ts';
 import { parseWorkflow } from '../workflows/workflow-file.ts';
-import { actionPage, codeIn, readme, section, snippets, snippetWith, tableRows, workflow } from './pages.ts';
+import { actionPage, codeIn, readme, recipes, section, snippets, snippetWith, tableRows, workflow } from './pages.ts';
 
 const hero = 'Content/Hero.uasset';
 const arena = 'Content/Maps/Arena.umap';
@@ -109,6 +109,8 @@ const withoutTrouble = { result: 'success', annotations: [] };
 test('"A license seat out of a pool" waits while all seats are held, with a log like that of the README, and gets the seat that becomes free', async () => {
   const [seats = ''] = /\[.*\]/s.exec(snippetWith(readme, 'pool add')) ?? [];
   await storePoolFile(scene.service.storage, 'game', 'unity-pro', seats);
+  const [more = ''] = /\[.*\]/s.exec(snippetWith(recipes, 'pool add')) ?? [];
+  await storePoolFile(scene.service.storage, 'game', 'with-hosts', more);
   await lock('seats/1', 'ada');
   await lock('seats/2', 'release-bot');
   const job = await startWorkflowJob({ workflow: recipe('A license seat out of a pool'), ...(await given()) });
