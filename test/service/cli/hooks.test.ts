@@ -9,6 +9,7 @@ const { run, json, ask, lock, audited } = besideService();
 const secret = `whsec_${Buffer.alloc(32, 's').toString('base64')}`;
 
 test('hook list shows the results of deliveries, and no secrets', async () => {
+  expect((await run('hook', 'list', 'sample')).stdout).toContain('has no hooks. Register one with POST');
   const receiver = await startWebhookReceiver();
   receiver.behave(nothing(204), nothing(500));
   try {

@@ -64,15 +64,6 @@ test.each<[args: readonly string[], sentence: string]>([
   expect(await json('audit')).toEqual(before);
 });
 
-test.each<[args: readonly string[], sentence: string, document: unknown]>([
-  [['hook', 'list', 'sample'], 'The workspace "sample" has no hooks. Register one with POST', { hooks: [] }],
-])('an empty list says so: %j', async (args, sentence, document) => {
-  const { code, stdout } = await run(...args);
-  expect(code).toBe(0);
-  expect(stdout).toContain(sentence);
-  expect(await json(...args)).toEqual(document);
-});
-
 test.each([
   ['token', 'list'],
   [...tokenCreate, '--scopes=sync'],

@@ -113,14 +113,6 @@ describe.each(databaseKinds)('locks on $name', (kind) => {
       await renew('1s');
       await untilExpired(ada, 'a');
     });
-
-    test('gets 412 if there is no lock', async () => {
-      const { ada } = await newWorkspace();
-      for (const tag of ['"lock_1"', '*']) {
-        expect(expectProblem(await ada.take('a', { 'if-match': tag }), 'lock-changed').lock).toBeUndefined();
-      }
-      expect(await ada.paths()).toEqual([]);
-    });
   });
 
   test('the ETag of an earlier lock gets 412 with the current lock of another owner, not 403', async () => {

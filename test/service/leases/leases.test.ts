@@ -33,17 +33,6 @@ describe.each(databaseKinds)('a lease, on $name', (kind) => {
     ]);
   });
 
-  test('is the same lease when it is requested again', async () => {
-    const { put, get } = await leases();
-    const id = newId();
-    const first = await put(id, { paths: ['a'] });
-    const again = await put(id, { paths: ['a'] });
-    expect(again.status).toBe(200);
-    expect(again.body).toEqual(first.body);
-    expect((await get(id)).body).toEqual(first.body);
-    expect((await put(id, { paths: ['a', 'b'] })).status).toBe(422);
-  });
-
   test('is released as one, any number of times, and its id cannot be used again', async () => {
     const { workspace, put, get, end, renew } = await leases();
     const id = newId();

@@ -123,11 +123,6 @@ describe.each(databaseKinds)('the history of locks on $name', (kind) => {
     expect((await readLockHistory(storage.read, { workspace: 'film', limit: 9 })).periods).toEqual([]);
   });
 
-  test('is read before a time', async () => {
-    await storeEnded('a', 'b', 'c');
-    expect(await told({ before: { endedAt: 3, fence: 0 } })).toEqual(['released b by ada', 'released a by ada']);
-  });
-
   test('is kept for 90 days after the end', async () => {
     const keptMs = 90 * 24 * 60 * 60_000;
     await storeEnded('old', 'young');

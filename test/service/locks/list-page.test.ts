@@ -48,10 +48,6 @@ describe.each(databaseKinds)('a page of locks on $name', (kind) => {
     }
   }
 
-  test('continues the order of paths on the next page', async () => {
-    expect(await pathsOf({})).toEqual([['a/2', 'b/1'], ['c']]);
-  });
-
   test.each([
     [['BOB'], ['a/2', 'c']],
     [['example/2', 'A/'], ['a/2']],

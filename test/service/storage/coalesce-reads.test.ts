@@ -10,16 +10,6 @@ import { storeWorkspace } from '../../support/stored-rows.ts';
 
 const storage = sharedStorage(sqlite);
 
-test('concurrent reads share one query without duplicates, and each gets its own result', async () => {
-  const asked: (readonly number[])[] = [];
-  const double = coalesceReads(async (_db, numbers: readonly number[]) => {
-    asked.push(numbers);
-    return numbers.map((number) => number * 2);
-  });
-  expect(await Promise.all([3, 1, 3, 2].map((number) => double(storage.read, number)))).toEqual([6, 2, 6, 4]);
-  expect(asked).toEqual([[3, 1, 2]]);
-});
-
 test('concurrent reads of one path ask for it once, although each request has a key object of its own', async () => {
   const asked: (readonly LockKey[])[] = [];
   const pathsOf = coalesceReads(async (_db, keys: readonly LockKey[]) => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { endAllClaims, endClaim } from '../../../src/service/runtime/claim.ts';
+import { endAllClaims } from '../../../src/service/runtime/claim.ts';
 import type { ClaimedDelivery, DeliveryEnd } from '../../../src/service/webhooks/delivery-queue.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { findRows } from '../../support/stored-rows.ts';
@@ -38,13 +38,6 @@ describe.each(databaseKinds)('deliveries of several instances on $name', (kind) 
     expect(await settle(first, { kind: 'gone', reason: 'gone' })).toBe(true);
     expect(await settle(second, { kind: 'retry', afterMs: 0, reason: 'failed' })).toBe(false);
     expect(await waiting()).toBe(0);
-  });
-
-  test('a delivery whose claim was ended is claimed again', async () => {
-    await due();
-    const ended = await claim();
-    await endClaim(storage, 'deliveries', ended, { counted: 0 });
-    expect((await claim()).id).toBe(ended.id);
   });
 
   test('deliveries of an earlier process are due at once if it was the only instance', async () => {
