@@ -379,7 +379,7 @@ describe('lock, over HTTP', () => {
     const lock = (...args: readonly string[]) => runMain(['lock', ...args], environment);
     expect(await lock('take', 'a', 'b')).toMatchObject({
       code: 0,
-      stdout: expect.stringMatching(/^Locked a.*\nLocked b/),
+      stdout: expect.stringMatching(/^Locked a until \d.*\nLocked b until \d/),
     });
     expect(await lock('take', 'c')).toMatchObject({ code: 1, stderr: expect.stringContaining('c is held') });
     expect(await lock('check', 'd')).toMatchObject({
