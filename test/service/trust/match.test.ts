@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Scope } from '../../../src/service/contract/scopes.ts';
 import { matchTrustRules } from '../../../src/service/trust/match.ts';
 import type { TrustRule } from '../../../src/service/trust/rules.ts';
 import { anyJob, mainJob } from './samples.ts';
@@ -125,19 +124,6 @@ describe('the logged reason for a refusal', () => {
       }),
     );
   });
-});
-
-const rule: TrustRule = { ...anyJob, scopes: ['sync', 'locks:write'] };
-
-test.each<readonly [requested: readonly Scope[], decided: unknown]>([
-  [[], { kind: 'trusted', rule, scopes: ['sync', 'locks:write'] }],
-  [['sync'], { kind: 'trusted', rule, scopes: ['sync'] }],
-  [['locks:read'], { kind: 'trusted', rule, scopes: ['locks:read'] }],
-  [['locks:write', 'sync'], { kind: 'trusted', rule, scopes: ['sync', 'locks:write'] }],
-  [['locks:admin'], { kind: 'invalid-scope', reason: expect.stringContaining('requested locks:admin') }],
-  [['sync', 'hooks:write'], { kind: 'invalid-scope', reason: expect.stringContaining(rule.id) }],
-])('the scopes of a job are at most those of its rule if it requests %j', (requested, decided) => {
-  expect(matchTrustRules([rule], github, mainJob, requested)).toEqual(decided);
 });
 
 describe('a job with several candidate rules', () => {
