@@ -74,7 +74,7 @@ export function conditionOf(proof: LockProof | undefined): string | undefined {
  */
 export function isSameLock(one: LockProof, other: LockProof): boolean | undefined {
   if (one.id !== undefined && other.id !== undefined) return one.id === other.id;
-  if (one.etag !== undefined && other.etag !== undefined) return one.etag === other.etag;
+  if (one.etag !== undefined && other.etag !== undefined) return withoutQuotes(one.etag) === withoutQuotes(other.etag);
   return undefined;
 }
 
@@ -141,11 +141,13 @@ function nameLike(pattern: RegExp, json: Json | undefined): string | undefined {
   return name !== undefined && pattern.test(name) ? name : undefined;
 }
 
-/** Some services omit the quotes in a body. */
 function etagIn(lock: JsonObject): string | undefined {
-  const tag = nameIn(lock['etag'])?.replace(/^"(.*)"$/s, '$1');
-  return tag !== undefined && opaqueTag.test(tag) ? `"${tag}"` : undefined;
+  const tag = withoutQuotes(nameIn(lock['etag']) ?? '');
+  return opaqueTag.test(tag) ? `"${tag}"` : undefined;
 }
+
+/** Some services omit the quotes in a body, some in the header, too. */
+const withoutQuotes = (etag: string): string => etag.replace(/^"(.*)"$/s, '$1');
 
 /** Some services send large numbers as strings. An inexact number would protect nothing. */
 function fenceIn(lock: JsonObject): number | undefined {

@@ -47,6 +47,7 @@ test.each([
   ['ours with the same id and another owner name', { id: 'l1', owner: '12' }, { id: 'l1', owner: 'ci' }, 'ours'],
   ['lost with another id and the same ETag', { id: 'l1', etag: '"v1"' }, { id: 'l2', etag: '"v1"' }, 'other'],
   ['ours with the same ETag, without ids', { etag: '"v1"' }, { etag: '"v1"' }, 'ours'],
+  ['ours with the same ETag, whose quotes the header lacked', { etag: 'v1' }, { etag: '"v1"' }, 'ours'],
   ['lost with another ETag, without ids', { etag: '"v1"' }, { etag: '"v2"' }, 'other'],
   ['lost with another ETag and an id on one side only', { etag: '"v1"' }, { id: 'l1', etag: '"v2"' }, 'other'],
   ['unknown with an ETag that is missing from the list', { etag: '"v1"' }, {}, 'unknown'],
