@@ -57,7 +57,7 @@ export async function extendLock(remote: RemoteService, path: LockPath, ttl: Ttl
   // A renewal may also shorten a lock. The same ttl again is accepted, even right after the lock was taken.
   if (Date.parse(checked.lock.expires_at ?? '') > client.serverNow() + ttl.seconds * 1_000 + clockSlackMs) {
     const held = checkText(checked, client.serverNow());
-    throw new CommandError(`${held} That is later than the new --ttl would end, so it was not changed.`);
+    throw new CommandError(`${held} With this --ttl it would end earlier, so it was not changed.`);
   }
   const request = { workspace, path, type: 'exclusive', ttl, idempotencyKey: crypto.randomUUID() };
   const result = await client.renewLock({ ...request, proof: checked.lock }, within());

@@ -153,7 +153,7 @@ describe('lock, over HTTP', () => {
     expect(await held()).toEqual(['a ada', 'c bob']);
     const { expires_at } = JSON.parse((await lockHere('ada', 'extend', 'a', '--ttl', '3h', '--json')).stdout);
     expect(Date.parse(expires_at)).toBeGreaterThan(Date.now() + 2.5 * 3_600_000);
-    const later = 'That is later than the new --ttl would end, so it was not changed.';
+    const later = 'With this --ttl it would end earlier, so it was not changed.';
     for (const [path, text] of [
       ['a', new RegExp(`^.*a is held by you \\(ada\\) until .*\\. ${later}\\n$`)],
       ['c', /c is held by bob/],
