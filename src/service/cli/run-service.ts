@@ -164,7 +164,7 @@ function announce({ settings, io, log }: ServeContext, port: number, dev: DevSet
 
 const build = { version: packageVersion, revision };
 
-/** A folder belongs to one database: startup removes mirrors whose workspaces are not in the database. */
+/** A folder belongs to one database: the service removes mirrors whose workspaces are not in the database. */
 async function requireFolderOfDatabase(storage: Storage, folder: string): Promise<void> {
   const id = await databaseKey(storage, 'database-id');
   const file = join(folder, 'database-id');

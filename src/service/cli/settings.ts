@@ -55,7 +55,12 @@ export const serveFlags = {
     parseDurationBetween({ seconds: 30 * 86_400 }, maxDuration),
     'default forever',
   ),
-  minFreeDisk: withDefault('SIZE', 'minimum free disk space to accept new work; 0 for no limit', parseByteCount, '1GB'),
+  minFreeDisk: withDefault(
+    'SIZE',
+    'free disk space below which new locks are refused and syncs wait; 0 for no limit',
+    parseByteCount,
+    '1GB',
+  ),
   rateLimit: withDefault(
     'N/s',
     'rate limit of each token, with bursts of up to one minute of requests; 0 for no limit',

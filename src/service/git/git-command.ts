@@ -64,7 +64,7 @@ export async function withFreeDisk<T>(
 ): Promise<T> {
   const full = new AbortController();
   const reason = `The disk of the service is nearly full: less than ${reserve} is free. Free disk space, or let syncs fetch less.`;
-  const check = (): void => void (isLow() && full.abort(new GitError('failed', reason)));
+  const check = (): void => void (isLow() && full.abort(new GitError('disk-full', reason)));
   check();
   full.signal.throwIfAborted();
   const checks = setInterval(check, checkDiskEveryMs);

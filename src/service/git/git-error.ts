@@ -1,6 +1,14 @@
 import { systemErrorText } from '../../interface/system-errors.ts';
 
-type GitFailure = 'timeout' | 'aborted' | 'failed' | 'not-installed' | 'not-published' | 'incomplete' | 'busy';
+type GitFailure =
+  | 'timeout'
+  | 'aborted'
+  | 'failed'
+  | 'not-installed'
+  | 'not-published'
+  | 'incomplete'
+  | 'busy'
+  | 'disk-full';
 
 /** Failure of git. The message is a sentence for people, without credentials. */
 export class GitError extends Error {

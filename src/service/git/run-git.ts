@@ -74,7 +74,7 @@ export async function runGit(
       stop(
         new GitError(
           'timeout',
-          `${program} did not ${purpose} within ${formatElapsed(limits.timeoutMs)} and was stopped. Check that the remote responds, or allow more time.`,
+          `${program} did not ${purpose} within ${formatElapsed(limits.timeoutMs)} and was stopped. Check that the remote responds and is fast enough.`,
         ),
       ),
     Math.min(limits.timeoutMs, maxTimerMs),

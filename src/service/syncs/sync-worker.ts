@@ -56,7 +56,7 @@ export function startSyncs({ onError, ...parts }: SyncWorkerOptions) {
   return worker;
 }
 
-/** Runs a claimed sync. If the service stops or the claim is lost, another instance claims the sync and continues. */
+/** Runs a claimed sync. If the service stops, the claim is lost or the disk is full, the sync is claimed again later. */
 export async function runSync(parts: SyncRunParts, sync: ClaimedSync, stopping: AbortSignal): Promise<void> {
   const { storage, metrics, log } = parts;
   let progress: SyncProgress = {};
@@ -75,10 +75,13 @@ export async function runSync(parts: SyncRunParts, sync: ClaimedSync, stopping: 
     if (end.kind === 'failed') log.warn({ ...about, error: end.error }, 'sync failed');
     else log.info({ ...about, head: end.head, received_objects: end.receivedObjects, lfs: end.lfs }, 'sync succeeded');
   } catch (error) {
-    if (!claim.signal.aborted) throw error;
     // The claim counted an attempt, which the stopping service has interrupted.
-    if (stopping.aborted) await endClaim(storage, 'syncs', sync, { counted: 1 });
-    else reportLost();
+    if (stopping.aborted) return await endClaim(storage, 'syncs', sync, { counted: 1 });
+    if (claim.signal.aborted) return reportLost();
+    if (!(error instanceof GitError) || error.kind !== 'disk-full') throw error;
+    // Another sync may have filled the disk. The attempt counts, so that a branch that is too large does not do so forever.
+    log.warn({ ...about, error: error.message }, 'sync interrupted until there is disk space');
+    await endClaim(storage, 'syncs', sync, { counted: 0 });
   } finally {
     claim.end();
     metrics.syncsRunning.dec();
@@ -107,7 +110,7 @@ async function fetchBranchAndObjects(
     return { kind: 'succeeded', head, receivedObjects, lfs };
   } catch (error) {
     signal.throwIfAborted();
-    if (error instanceof GitError) return { kind: 'failed', error: error.message };
+    if (error instanceof GitError && error.kind !== 'disk-full') return { kind: 'failed', error: error.message };
     throw error;
   }
 }
