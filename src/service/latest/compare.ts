@@ -39,13 +39,13 @@ export function createCompare(parts: CompareParts): Compare {
     if (own === undefined) return { outdated: [], isComplete: true };
     const found = new Map<string, Outdated>();
     let isComplete = true;
-    const others = [...compared].filter(([, head]) => head !== own);
     let differences = 0;
     // One after the other, because each may differ in any number of files.
-    for (const [branch, head] of others) {
+    for (const [branch, head] of compared) {
+      if (head === own) continue;
+      if (differences > maxDifferences) return { outdated: [...found.values()], isComplete: false };
       const newer = await findNewerVersions(workspace.id, own, head);
       differences += newer.changes.size;
-      if (differences > maxDifferences) return { outdated: [...found.values()], isComplete: false };
       for (const path of paths) {
         const change = newer.changes.get(path);
         const known = found.get(path);

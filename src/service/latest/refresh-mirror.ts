@@ -53,7 +53,8 @@ export function createRefreshMirror({ storage, git, pullThrough, remotes }: Refr
     }
     if (hasAnswered) remember(compared, key, true, maxRemembered);
     const { listing, startedAt: refreshedAt } = known;
-    const isCompared = comparedWith(workspace, listing?.defaultBranch);
+    const defaultBranch = listing?.defaultBranch;
+    const isCompared = comparedWith(workspace, defaultBranch);
     const synced = await syncedBranches(storage, workspace.id);
     const newest = newestHeads(request, isCompared, listing, synced);
     const wanted = new Map([...newest].map(([name, { head }]) => [name, head]));
@@ -69,7 +70,13 @@ export function createRefreshMirror({ storage, git, pullThrough, remotes }: Refr
     }
     const isCurrent = hasAnswered && [...newest].every(([name, { head }]) => heads.get(name)?.head === head);
     return {
-      compared: new Map([...heads].flatMap(([name, { head }]) => (isCompared(name) ? [[name, head]] : []))),
+      /** The default branch is the first: with too many differences, the last ones are not compared. */
+      compared: new Map(
+        [...heads]
+          .filter(([name]) => isCompared(name))
+          .toSorted(([name], [other]) => Number(other === defaultBranch) - Number(name === defaultBranch))
+          .map(([name, { head }]) => [name, head]),
+      ),
       own: branch === undefined ? undefined : heads.get(branch)?.head,
       gap: gapOf(request, isCompared, listing, newest, heads),
       /** Milliseconds, by the clock of the database; set if the mirror could not be brought up to date in time. */

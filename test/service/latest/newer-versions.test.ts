@@ -66,10 +66,10 @@ test('a comparison with too many changes says that it is incomplete', async () =
 
 test('many branches are compared one after the other, until they differ in too many files', async () => {
   const found = (await findWorkspace(storage.read, 'game')) ?? expect.fail('The workspace was not added.');
-  const workspace = { ...found, latest: 'warn', latest_branches: '["release/*"]' };
-  const names = ['topic', ...Array.from({ length: 40 }, (_, index) => `release/${index}`)];
+  const workspace = { ...found, latest: 'warn', latest_branches: '["release/*","trunk"]' };
+  const names = ['topic', ...Array.from({ length: 39 }, (_, index) => `release/${index}`), 'trunk'];
   const branches = new Map(names.map((name) => [branchNamed(name), `head of ${name}`]));
-  const listing = { branches, defaultBranch: undefined, askedAt: 1_000 };
+  const listing = { branches, defaultBranch: branchNamed('trunk'), askedAt: 1_000 };
   const known = () => ({ listing, failure: undefined, startedAt: performance.now() });
   let [running, most, differencesOfEach] = [0, 0, 100];
   const commit = { id: 'theirs', author: 'Test', at: 0 };
@@ -100,10 +100,12 @@ test('many branches are compared one after the other, until they differ in too m
   expect([outdated[0]?.path, gap, most, compared.length]).toEqual(['7', undefined, 1, 40]);
 
   branches.set(branchNamed('topic'), 'another head');
-  differencesOfEach = 150_000;
-  expect((await compare({ ...request, paths: ['new'] })).gap).toEqual({
-    reason: 'The branches differ in too many files.',
-    isLasting: true,
+  differencesOfEach = 180_000;
+  const tooMany = await compare({ ...request, paths: ['new', '170000'] });
+  expect(tooMany).toMatchObject({
+    outdated: [{ path: '170000' }],
+    gap: { reason: 'The branches differ in too many files.', isLasting: true },
   });
-  expect([most, compared.length]).toEqual([1, 44]);
+  // The default branch is compared first, whatever its name.
+  expect([most, compared.slice(40)]).toEqual([1, ['head of trunk', 'head of release/0', 'head of release/1']]);
 });
