@@ -32,11 +32,13 @@ const stillFetching = 'The service is still fetching this from the remote. Try a
 /** More than syncs, because some remotes may not respond. Objects have as many of their own, because they may take hours. */
 const maxRuns = 8;
 
-const maxSettled = 10_000;
-/** How long the objects of a head are not looked for again, after some were not found or could not be fetched. */
-const settledForMs = { least: 60_000, most: 15 * 60_000 };
-/** The same if all of them are here. Shorter than the time after which unused objects are removed. */
-const completeForMs = 24 * 60 * 60_000;
+/** As many as a remote may have branches. */
+const maxSettled = 100_000;
+/**
+ * How long the objects of a head are not looked for again: at least; at most, after the store could not be used; and if
+ * all are here, which is shorter than the time after which unused objects are removed.
+ */
+const settledForMs = { least: 60_000, failed: 15 * 60_000, complete: 24 * 60 * 60_000 };
 
 /**
  * The database decides what is mirrored. This instance may lack some of it, because another instance ran the sync or
@@ -95,6 +97,7 @@ export function createPullThrough(parts: PullThroughParts) {
       limitObjects(id, async () => {
         const startedAt = performance.now();
         let receivedAt: number | undefined;
+        let maxMs = settledForMs.failed;
         let isComplete = false;
         try {
           await pullCommits(workspace, new Map([[branch, head]]));
@@ -103,6 +106,7 @@ export function createPullThrough(parts: PullThroughParts) {
           const { missing } = await parts.fetchObjects(wanted, limits, ({ received }) => {
             if (received.bytes > 0) receivedAt ??= performance.now();
           });
+          maxMs = settledForMs.complete;
           isComplete = missing.count === 0;
         } catch (error) {
           logFailure(parts, workspace, error);
@@ -110,7 +114,7 @@ export function createPullThrough(parts: PullThroughParts) {
         const endedAt = performance.now();
         // For longer than it takes to look at all heads, so that requests for unknown objects do not wait forever.
         const forMs = settledForMs.least + heads * ((receivedAt ?? endedAt) - startedAt);
-        remember(settled, key, endedAt + (isComplete ? completeForMs : Math.min(forMs, settledForMs.most)), maxSettled);
+        remember(settled, key, endedAt + (isComplete ? maxMs : Math.min(forMs, maxMs)), maxSettled);
       }),
     );
   }

@@ -94,7 +94,7 @@ test('a store that cannot be used is not asked again within a minute, but anothe
 test('a head is looked at again for the objects of others only if it lacks some, and not at all times', async () => {
   onTestFinished(() => void vi.useRealTimers());
   vi.useFakeTimers({ toFake: ['performance'] });
-  const lookingMs = 5_000;
+  const lookingMs = 70_000;
   const lacking = new Set<string>();
   const { pull, present, objectRuns } = setUp({
     async store(workspace) {
