@@ -73,6 +73,7 @@ export function createGit({ dataFolder, allowFile, environment, silenceMs = 60_0
 
   /** Branches that are being fetched, as `workspace branch`. */
   const fetching = new Map<string, Promise<void>>();
+  const keyOf = (workspace: string, branch: BranchName): string => `${workspace} ${branch}`;
   /**
    * Runs fetches of a branch one at a time: all of them write its ref, and each finds the objects of the last one. One
    * that waits for a branch holds no other.
@@ -83,7 +84,7 @@ export function createGit({ dataFolder, allowFile, environment, silenceMs = 60_0
     branches: Iterable<BranchName>,
     work: (mirror: Mirror) => Promise<T>,
   ): Promise<T> {
-    const names = [...branches].map((branch) => `${workspace} ${branch}`);
+    const names = [...branches].map((branch) => keyOf(workspace, branch));
     const busy = (): Promise<void> | undefined =>
       names.map((name) => fetching.get(name)).find((fetch) => fetch !== undefined);
     for (let before = busy(); before !== undefined; before = busy()) {
@@ -127,10 +128,18 @@ export function createGit({ dataFolder, allowFile, environment, silenceMs = 60_0
         fetchBranch({ git, mirror, remote, limits, silenceMs }, branch, onReceived),
       ),
     /** Some commits may still be missing afterwards, because the remote may have dropped them. */
-    fetchCommits: (workspace: string, remote: Remote, heads: BranchHeads, limits: Limits) =>
-      fetchInTurn(workspace, limits, heads.keys(), (mirror) =>
-        fetchCommits({ git, mirror, remote, limits, silenceMs }, heads),
-      ),
+    async fetchCommits(workspace: string, remote: Remote, heads: BranchHeads, limits: Limits): Promise<void> {
+      let waiting = [...heads];
+      while (waiting.length > 0) {
+        const free = waiting.filter(([branch]) => !fetching.has(keyOf(workspace, branch)));
+        // If all are being fetched, waits for one of them. To wait for all could take as long as there are syncs.
+        const next = new Map(free.length > 0 ? free : waiting.slice(0, 1));
+        await fetchInTurn(workspace, limits, next.keys(), (mirror) =>
+          fetchCommits({ git, mirror, remote, limits, silenceMs }, next),
+        );
+        waiting = waiting.filter(([branch]) => !next.has(branch));
+      }
+    },
     smallBlobs: read(readSmallBlobs),
     fetchLfsObjects: (transfer: Omit<LfsTransfer, 'silenceMs'>) =>
       fetchLfsObjects(git, scratch, { ...transfer, silenceMs }),

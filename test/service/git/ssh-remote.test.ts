@@ -63,16 +63,19 @@ describe('an ssh remote', () => {
 
   test('that hangs holds only fetches of the same branch', async () => {
     const { git, repository, remote: hanging } = await setUp('sleep 600');
-    repository.commit({ branch: 'dev', from: 'main', files: { a: 'b' } });
+    repository.commit({ branch: 'dev', from: 'main', files: { a: 'b' } }, { branch: 'main', files: { c: 'd' } });
     const remote = remoteAt(repository.path);
     const dev = branchNamed('dev');
     const heads = new Map([dev, main].map((branch) => [branch, repository.head(branch)]));
     const ending = new AbortController();
     const held = failureOf(git.fetch('game', hanging, main, { ...enoughTime, signal: ending.signal }));
     const both = git.fetchCommits('game', remote, heads, enoughTime);
+    const missing = () => git.missingCommits('game', heads.values());
+    await expect.poll(missing).toEqual(new Set([heads.get(main)]));
     expect((await git.fetch('game', remote, dev, enoughTime)).head).toBe(heads.get(dev));
     ending.abort(new GitError('failed', 'Stopped.'));
     expect((await held).message).toBe('Stopped.');
     await both;
+    expect(await missing()).toEqual(new Set());
   });
 });
