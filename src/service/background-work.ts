@@ -73,7 +73,7 @@ function startPeriodicWork(parts: ServiceParts): { stop(): Promise<void> } {
     every(cleanupEveryMs, gauges.measureTokens, { atOnce: true }),
     // Reads the folder of each object, so it is rare.
     every(filesEveryMs, () => removeUnusedObjects(parts), { atOnce: true }),
-    every(filesEveryMs, () => removeOrphans(parts)),
+    every(filesEveryMs, () => removeOrphans(parts), { atOnce: true }),
     every(cleanupEveryMs, () => removeOldData({ ...parts, storage, onError })),
   ];
 

@@ -5,22 +5,24 @@ import { endAllClaims } from './runtime/claim.ts';
 import { parseWorkspaceId } from './workspaces/workspace-id.ts';
 import { findWorkspace } from './workspaces/workspaces.ts';
 
-type CleanupParts = Pick<ServiceParts, 'storage' | 'git' | 'dataFolder' | 'log'>;
-
 /** Cleans up after earlier processes. */
-export async function cleanUpAtStart(parts: CleanupParts): Promise<void> {
-  const { storage, git } = parts;
+export async function cleanUpAtStart({ storage, git }: Pick<ServiceParts, 'storage' | 'git'>): Promise<void> {
   // The lock of the data folder excludes other services on it, and on SQLite also on its database.
   if (storage.dialect === 'sqlite') await endAllClaims(storage);
   await git.removeLeftovers();
-  await removeOrphans(parts);
 }
 
 /**
  * Removes the files of workspaces that another instance or process removed. Without workspaces, the database may be the
  * wrong one: the files then stay.
  */
-export async function removeOrphans({ storage, git, dataFolder, log }: CleanupParts): Promise<void> {
+export async function removeOrphans({
+  storage,
+  git,
+  dataFolder,
+  stopping,
+  log,
+}: Pick<ServiceParts, 'storage' | 'git' | 'dataFolder' | 'stopping' | 'log'>): Promise<void> {
   // Listed before the workspaces. Otherwise, the folder of a new workspace could seem to belong to none.
   const [mirrors, stores] = [await git.listMirrors(), await listStores(dataFolder)];
   const existing = await storage.read.selectFrom('workspaces').select(['id', 'created_at']).execute();
@@ -35,9 +37,13 @@ export async function removeOrphans({ storage, git, dataFolder, log }: CleanupPa
   }
   for (const id of oldMirrors) {
     // A removal may take long, and the workspace may have been added again meanwhile.
+    if (stopping.aborted) return;
     if ((await findWorkspace(storage.read, id)) === undefined) await git.removeMirror(id);
   }
-  for (const { name } of oldStores) await removeStore(dataFolder, name);
+  for (const { name } of oldStores) {
+    if (stopping.aborted) return;
+    await removeStore(dataFolder, name);
+  }
   if (orphaned.length > 0) log.info({ workspaces: orphaned }, 'removed the mirrors of workspaces that no longer exist');
 }
 

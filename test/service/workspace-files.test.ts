@@ -1,6 +1,9 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import pino from 'pino';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { createGit } from '../../src/service/git/git.ts';
+import { removeOrphans } from '../../src/service/workspace-files.ts';
 import { sqlite } from '../support/databases.ts';
 import { startTestService } from '../support/running-service.ts';
 import { ownerOf, storeObject } from './lfs/stored-object.ts';
@@ -22,4 +25,23 @@ test('the files of workspaces that another instance removed are removed while th
   vi.advanceTimersByTime(6 * 3_600_000);
   await expect.poll(() => readdir(mirrors)).toEqual([`${kept.id}.git`]);
   await expect.poll(() => readdir(join(service.dataFolder, 'lfs'))).toEqual([`${kept.id}@${kept.created_at}`]);
+});
+
+test('a stop does not wait until the files of all removed workspaces are gone', async () => {
+  const service = await startTestService(sqlite);
+  onTestFinished(() => service.stop());
+  await service.workspace();
+  const stopping = new AbortController();
+  const removed: string[] = [];
+  const git = {
+    ...createGit({ dataFolder: service.dataFolder, allowFile: false, environment: {} }),
+    listMirrors: async () => ['first', 'second'],
+    async removeMirror(id: string) {
+      removed.push(id);
+      stopping.abort();
+    },
+  };
+  const { storage, dataFolder } = service;
+  await removeOrphans({ storage, git, dataFolder, stopping: stopping.signal, log: pino({ level: 'silent' }) });
+  expect(removed).toEqual(['first']);
 });

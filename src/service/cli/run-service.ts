@@ -74,7 +74,7 @@ interface ServeContext extends Pick<Instance, 'storage' | 'git' | 'metrics' | 'l
 async function serveUntilStopped(context: ServeContext): Promise<void> {
   const { settings, storage, git, log, io } = context;
   await requireFolderOfDatabase(storage, settings.data);
-  await cleanUpAtStart({ storage, git, log, dataFolder: settings.data });
+  await cleanUpAtStart({ storage, git });
   const { received, forget } = awaitStop(io);
   const service = await startInstance(context).catch((error: unknown) => {
     forget();
