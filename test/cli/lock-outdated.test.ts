@@ -27,7 +27,7 @@ async function setUp(settings: Partial<WorkspaceSettings>) {
   );
   const clone = join(folder, `clone-${repositories}`);
   gitAt(folder, 'clone', '--quiet', '--branch', 'feature', repository.path, clone);
-  const latest = { latest_branches: '["main","release/*"]', ...settings };
+  const latest = { latest_branches: 'main,release/*', ...settings };
   const workspace = await service.workspace(`file://${repository.path}`, latest);
   const environment = { WORKSPACE_BASE_URL: `${service.baseUrl}/v1`, WORKSPACE_TOKEN: token, WORKSPACE_ID: workspace };
   const options = { environment, cwd: clone };

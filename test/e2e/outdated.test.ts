@@ -18,7 +18,7 @@ async function setUp(latest: WorkspaceSettings['latest']) {
     { branch: 'feature', from: 'main', files: { d: '1' } },
     { branch: 'release/1.4', from: 'main', files: { b: '2', c: '2' } },
   );
-  const settings = { latest, latest_branches: '["main","release/*"]' };
+  const settings = { latest, latest_branches: 'main,release/*' };
   const workspace = await scene.service.workspace(`file://${repository.path}`, settings);
   const job = (event = pullRequestEvent({ number: 7, head: 'feature' })) => scene.job({ workspace, event });
   return { repository, workspace, job };

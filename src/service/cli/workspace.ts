@@ -201,5 +201,5 @@ const settingsOf = (flags: FlagValues<typeof settingFlags>): Partial<WorkspaceSe
   ...(flags.lfsUrl !== undefined && { lfs_url: flags.lfsUrl }),
   ...(flags.lfs && { lfs_mode: flags.lfs }),
   ...(flags.latest && { latest: flags.latest }),
-  ...(flags.latestBranches && { latest_branches: JSON.stringify(flags.latestBranches) }),
+  ...(flags.latestBranches && { latest_branches: flags.latestBranches.join(',') }),
 });

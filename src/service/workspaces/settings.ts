@@ -85,8 +85,7 @@ export function comparedWith(
 export const patternsOf = ({
   latest_branches,
 }: Pick<WorkspaceSettings, 'latest_branches'>): readonly string[] | null =>
-  // Only parsed patterns are stored.
-  latest_branches === null ? null : (JSON.parse(latest_branches) as readonly string[]);
+  latest_branches === null ? null : latest_branches.split(',');
 
 function matcher(pattern: string): (branch: string) => boolean {
   const matching = new RegExp(`^${pattern.split('*').map(RegExp.escape).join('[^/]*')}$`);

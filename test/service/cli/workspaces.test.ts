@@ -110,7 +110,7 @@ describe('workspace update', () => {
     expect(await rowOf('compared')).toMatchObject({ latest: 'warn', latest_branches: null });
     const flags = ['--latest', 'refuse', '--latest-branches', 'main, release/*'];
     await run('workspace', 'update', 'compared', ...flags);
-    expect(await rowOf('compared')).toMatchObject({ latest: 'refuse', latest_branches: '["main","release/*"]' });
+    expect(await rowOf('compared')).toMatchObject({ latest: 'refuse', latest_branches: 'main,release/*' });
     const wrong = await run('workspace', 'update', 'compared', '--latest', 'on', '--latest-branches', 'a*b*');
     expect(wrong.code).toBe(2);
     expect(wrong.stderr).toContain('It must be one of refuse, warn, off.');

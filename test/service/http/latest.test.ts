@@ -8,7 +8,7 @@ import { serviceOfTests } from '../../support/service-of-tests.ts';
 import { folderOfTests } from '../../support/temporary-folder.ts';
 import { expectDescribed } from './described-operations.ts';
 
-const refuse: Partial<WorkspaceSettings> = { latest: 'refuse', latest_branches: '["main","release/*"]' };
+const refuse: Partial<WorkspaceSettings> = { latest: 'refuse', latest_branches: 'main,release/*' };
 
 describe.each(databaseKinds)('a lock on a file with a newer version on another branch, on $name', (kind) => {
   const service = serviceOfTests({}, kind);

@@ -40,7 +40,7 @@ test('a lock is refused if the HEAD of the remote names no branch, until the bra
   repository.git('symbolic-ref', 'HEAD', 'refs/heads/master');
   expect(await take('topic')).toEqual([409, refusedBecause('The HEAD of the remote names no branch.')]);
   const compareWith = (branch: string) =>
-    changeRows(service.storage, 'workspaces', { latest_branches: JSON.stringify([branch]) }, { id: workspace });
+    changeRows(service.storage, 'workspaces', { latest_branches: branch }, { id: workspace });
   await compareWith('mian');
   expect(await take('topic')).toEqual([409, refusedBecause('The remote has no branch to compare with')]);
   await compareWith('main');

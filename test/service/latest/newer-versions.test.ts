@@ -66,7 +66,7 @@ test('a comparison with too many changes says that it is incomplete', async () =
 
 test('many branches are compared one after the other, until they differ in too many files', async () => {
   const found = (await findWorkspace(storage.read, 'game')) ?? expect.fail('The workspace was not added.');
-  const workspace = { ...found, latest: 'warn', latest_branches: '["release/*","trunk"]' };
+  const workspace = { ...found, latest: 'warn', latest_branches: 'release/*,trunk' };
   const names = ['topic', ...Array.from({ length: 39 }, (_, index) => `release/${index}`), 'trunk'];
   const branches = new Map(names.map((name) => [branchNamed(name), `head of ${name}`]));
   const listing = { branches, defaultBranch: branchNamed('trunk'), askedAt: 1_000 };

@@ -30,7 +30,7 @@ interface SetUp {
 async function setUp(
   names: readonly string[],
   mirrored: readonly string[],
-  { failure, patterns = '["main","release-*"]' }: SetUp = {},
+  { failure, patterns = 'main,release-*' }: SetUp = {},
 ) {
   workspaces += 1;
   const id = `game-${workspaces}`;

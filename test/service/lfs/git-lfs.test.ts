@@ -180,7 +180,7 @@ test('for an ssh remote, git-lfs with the printed settings uses the store over h
 });
 
 test('a lock on an outdated file is refused with the reason, and granted after a merge', async () => {
-  const { desk, held } = await openStudio({ settings: { latest: 'refuse', latest_branches: '["main","release/*"]' } });
+  const { desk, held } = await openStudio({ settings: { latest: 'refuse', latest_branches: 'main,release/*' } });
   const [ada, bob] = await twoDesks({ desk: (name) => desk(name, { scopes: ['locks:write', 'contents:read'] }) }, [
     'main',
     'main:release/1.4',

@@ -98,7 +98,7 @@ describe.skipIf(postgresServer === undefined)('two instances with a disk each (n
       { branch: 'feature', from: 'main', files: { 'b.umap': '1' } },
       { branch: 'main', files: { 'a.umap': '2' } },
     );
-    const settings = { latest: 'refuse', latest_branches: '["main"]' };
+    const settings = { latest: 'refuse', latest_branches: 'main' };
     const workspace = await both()[0].workspace(remote.path, settings);
     for (const branch of ['main', 'feature']) await syncAt(both()[0], workspace, token, branch);
     await changeRows(both()[0].storage, 'workspaces', { remote: 'file:///nowhere' }, { id: workspace });

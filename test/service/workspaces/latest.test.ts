@@ -7,7 +7,7 @@ const main = 'main' as BranchName;
 const matches = (patterns: string, branch: string): boolean => {
   const parsed = parseBranchPatterns(patterns);
   if (!parsed.ok) throw new Error(parsed.reason);
-  return comparedWith({ latest_branches: JSON.stringify(parsed.value) }, main)(branch);
+  return comparedWith({ latest_branches: parsed.value.join(',') }, main)(branch);
 };
 
 test.each([
