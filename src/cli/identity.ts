@@ -67,5 +67,5 @@ const askBuildkite =
 const noIdentity = (reason: string, transient = false): ServiceError =>
   new ServiceError(
     { method: 'POST', path: '/v1/token', attempts: 0 },
-    { kind: 'no-token', reason, request: undefined, transient },
+    { kind: 'no-token', reason, isTransient: transient },
   );

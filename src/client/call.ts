@@ -1,3 +1,4 @@
+import { formatElapsed } from '../interface/format.ts';
 import { unlessAborted } from '../interface/timers.ts';
 import { type AttemptResult, classifyResponse, type FailedAttempt, type Marks, noMarks } from './classify.ts';
 import { type Connection, connectionFailure, maxConnections, type SentRequest } from './connection.ts';
@@ -15,7 +16,7 @@ import {
 } from './request.ts';
 import { type ClientResponse, parseResponse } from './response.ts';
 import { createSanitizer } from './sanitizer.ts';
-import { type RequestFailure, retryAfterOf, ServiceError, withRequest } from './service-error.ts';
+import { type Failure, outOfTime, ServiceError, unanswered, withRequest } from './service-error.ts';
 import { backoff, type Clock, type ServerClock, startTimeLimit } from './time.ts';
 
 export interface CallOptions {
@@ -43,9 +44,11 @@ export interface CallOptions {
   readonly onRetry?: ((retry: Retry) => void) | undefined;
 }
 
+const theService = 'The service';
+
 /** Sends every request, and retries it until the response is final. */
 export function createCall(options: CallOptions): Call {
-  const { clock, random } = options;
+  const { clock, random, server = theService } = options;
   // A request that pauses before its next attempt does not occupy a connection.
   const enterConnection = createSemaphore(options.maxConnections ?? maxConnections);
   const attempt = createAttempt(options);
@@ -94,8 +97,8 @@ export function createCall(options: CallOptions): Call {
             continue;
           }
           const reason = 'The service rejected the token that it had just issued to this job. Its log has the reason.';
-          const { request: refused } = errorOf(options, state, refusalOf(response));
-          return giveUp({ kind: 'no-token', reason, request: refused, transient: false });
+          const { request: tokenRequest } = errorOf(state, refusalOf(response));
+          return giveUp({ kind: 'no-token', reason, tokenRequest, isTransient: false });
         }
         const { unrecognized } = result ?? {};
         const found = unrecognized && (await request.confirm?.(unrecognized, within));
@@ -115,25 +118,24 @@ export function createCall(options: CallOptions): Call {
     }
 
     /** Pauses before the next attempt. Returns the final failure if there is none. */
-    async function pauseAfter({ failure, retry }: FailedAttempt): Promise<RequestFailure | undefined> {
+    async function pauseAfter({ failure, retry }: FailedAttempt): Promise<Failure | undefined> {
       state.last = failure;
       if (retry === 'counted') state.counted += 1;
       const isUsedUp = once ? state.counted > 0 || state.mayBeDone : state.counted > options.retries;
       if (retry === undefined || isUsedUp) return failure;
-      const retryAfterMs = retryAfterOf(failure);
+      const { retryAfterMs } = failure;
       const timeLeftMs = deadline - clock();
       // `maxBackoffMs` is for a service that comes back, not for one that refuses too many requests.
-      const isLimited = failure.kind === 'refused' && failure.status === 429;
-      const maxMs = isLimited ? undefined : within.maxBackoffMs;
+      const maxMs = failure.status === 429 ? undefined : within.maxBackoffMs;
       const pauseMs = (askedMs?: number) => backoff(state.attempts - (isTokenReplaced ? 1 : 0), askedMs, random, maxMs);
       const askedMs = pauseMs(retryAfterMs);
       const delayMs = askedMs >= timeLeftMs && within.isLastChance ? pauseMs() : askedMs;
       if (delayMs >= timeLeftMs) {
         const asked = retryAfterMs !== undefined && retryAfterMs >= timeLeftMs ? retryAfterMs : undefined;
-        return { kind: 'deadline', last: failure, retryAfterMs: asked };
+        return outOfTime(server, failure, asked);
       }
       // Without the advice of the error, because the request is retried.
-      const { reason, request: sentBefore } = errorOf(options, state, failure);
+      const { reason, request: sentBefore } = errorOf(state, failure);
       const named = options.server === undefined ? reason : `${options.server}: ${reason}`;
       options.onRetry?.({ delayMs, reason: withRequest(named, sentBefore) });
       await options.sleep(delayMs, limit.signal);
@@ -145,14 +147,15 @@ export function createCall(options: CallOptions): Call {
     }
 
     function giveUpInterrupted(): CallResult {
-      const isCancelled = limit.signal.aborted && !limit.isOver();
-      return giveUp(
-        isCancelled ? { kind: 'aborted' } : { kind: 'deadline', last: state.last, retryAfterMs: undefined },
-      );
+      if (limit.signal.aborted && !limit.isOver()) {
+        return giveUp({ kind: 'aborted', reason: 'The request was cancelled.', isTransient: false });
+      }
+      const { last } = state;
+      return giveUp(last === undefined ? unanswered('deadline', server, 'in time') : outOfTime(server, last));
     }
 
-    function giveUp(failure: RequestFailure): CallResult {
-      return { kind: 'failed', error: errorOf(options, state, failure), mayBeDone: state.mayBeDone };
+    function giveUp(failure: Failure): CallResult {
+      return { kind: 'failed', error: errorOf(state, failure), mayBeDone: state.mayBeDone };
     }
   };
 }
@@ -165,7 +168,7 @@ interface CallState {
   counted: number;
   mayBeDone: boolean;
   firstSentAt: number | undefined;
-  last: RequestFailure | undefined;
+  last: Failure | undefined;
 }
 
 function answered(options: CallOptions, state: CallState, response: ClientResponse): AnsweredCall {
@@ -176,19 +179,18 @@ function answered(options: CallOptions, state: CallState, response: ClientRespon
     response,
     mayBeDone,
     sentAt: options.serverClock.now() - (now - (firstSentAt ?? now)),
-    error: (failure = refusalOf(response)) => errorOf(options, state, failure),
+    error: (failure = refusalOf(response)) => errorOf(state, failure),
   };
 }
 
-function errorOf({ server }: CallOptions, { sent, attempts }: CallState, failure: RequestFailure): ServiceError {
-  const path = sent.target.replace(/\?.*$/s, '');
-  return new ServiceError({ method: sent.method, path, attempts, server }, failure);
+function errorOf({ sent, attempts }: CallState, failure: Failure): ServiceError {
+  return new ServiceError({ method: sent.method, path: sent.target.replace(/\?.*$/s, ''), attempts }, failure);
 }
 
 type Attempted = AttemptResult | undefined;
 
 function createAttempt(options: CallOptions) {
-  const { baseUrl, send, timeoutMs, serverClock, onResponse, marks = noMarks } = options;
+  const { baseUrl, server = theService, send, timeoutMs, serverClock, onResponse, marks = noMarks } = options;
 
   /**
    * Sends the request once, and classifies the response. If a gateway may have rejected encoded slashes, sends the
@@ -212,17 +214,20 @@ function createAttempt(options: CallOptions) {
     try {
       const received = await unlessAborted(send(state.sent, limit.signal), limit.signal);
       serverClock.observe(received.headers);
-      const response = parseResponse(received, { baseUrl, receivedAt: serverClock.now(), sanitizer });
+      const response = parseResponse(received, { baseUrl, server, receivedAt: serverClock.now(), sanitizer });
       onResponse?.(response);
       marks.observe(response);
       return classifyResponse(response, request, state.mayBeDone, marks);
     } catch (error) {
       if (!limit.isOver() && signal.aborted) return undefined;
-      const failure = limit.isOver() ? ({ kind: 'timeout', limitMs } as const) : connectionFailure(error, sanitizer);
-      if (failure === undefined) throw error;
-      const mayBeDone = failure.kind === 'timeout' || failure.mayHaveArrived;
-      const retry = failure.kind === 'connection' && failure.untrusted ? undefined : 'counted';
-      return { kind: 'failed', failure, mayBeDone, retry };
+      if (limit.isOver()) {
+        const failure = unanswered('timeout', server, `within ${formatElapsed(limitMs)}`);
+        return { kind: 'failed', failure, mayBeDone: true, retry: 'counted' };
+      }
+      const failed = connectionFailure(error, sanitizer);
+      if (failed === undefined) throw error;
+      const { failure, mayHaveArrived } = failed;
+      return { kind: 'failed', failure, mayBeDone: mayHaveArrived, retry: failure.isTransient ? 'counted' : undefined };
     } finally {
       limit.stop();
     }

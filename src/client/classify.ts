@@ -2,14 +2,14 @@ import { etagOf } from './known-lock.ts';
 import { isOwnProblem, isStillRunning, refusalOf } from './refusal.ts';
 import type { Request } from './request.ts';
 import { type ClientResponse, isSuccess, objectIn } from './response.ts';
-import { isTransientStatus, type RequestFailure } from './service-error.ts';
+import { type Failure, isTransientStatus } from './service-error.ts';
 
 export type AttemptResult =
   /** A final response: another attempt would not change it. */
   | { readonly kind: 'answered'; readonly response: ClientResponse }
   | {
       readonly kind: 'failed';
-      readonly failure: RequestFailure;
+      readonly failure: Failure;
       readonly mayBeDone: boolean;
       /**
        * Whether another attempt counts as one of the `retries`. A service that is not ready yet is retried until the
@@ -44,12 +44,11 @@ export function classifyResponse(
   }
   const stillRunning = isStillRunning(response, keyMayHaveArrived);
   if (!stillRunning && !isTransientStatus(status)) {
-    const refusal = refusalOf(response);
     const isFinal = isOwnProblem(response) || marks.isFromService(response) || !mayBeFromGateway(response);
     if (isFinal) return { kind: 'answered', response };
-    return unrecognized(response, { ...refusal, isRecognized: false });
+    return unrecognized(response, refusalOf(response, false));
   }
-  const failure = refusalOf(response);
+  const failure = { ...refusalOf(response), isTransient: true };
   return {
     kind: 'failed',
     failure,
@@ -69,11 +68,11 @@ const mayBeFromGateway = ({ status, body }: ClientResponse): boolean =>
   (status >= 400 && body.kind !== 'json' && ![413, 414, 431].includes(status));
 
 /** An unrecognized response proves nothing, not even that the request had no effect. */
-const unrecognized = (response: ClientResponse, failure: RequestFailure): FailedAttempt => ({
+const unrecognized = (response: ClientResponse, failure: Failure): FailedAttempt => ({
   kind: 'failed',
   failure,
   mayBeDone: true,
-  retry: failure.kind === 'unusable' && failure.isRecognized ? undefined : 'counted',
+  retry: failure.isTransient ? 'counted' : undefined,
   unrecognized: response,
 });
 

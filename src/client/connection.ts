@@ -3,7 +3,7 @@ import { getProxyUrl } from '@actions/http-client/lib/proxy';
 import { networkErrorText } from '../interface/network-errors.ts';
 import { maxResponseBytes, type RawResponse } from './response.ts';
 import type { Sanitizer } from './sanitizer.ts';
-import type { ConnectionFailed } from './service-error.ts';
+import { asSentence, type Failure } from './service-error.ts';
 
 /** More connections would only wait for each other in the service. */
 export const maxConnections = 16;
@@ -74,22 +74,27 @@ const maxWordsLength = 300;
 const ofConnection = /^(?!ERR_|MODULE_NOT_FOUND$)|^ERR_(TLS|SSL|SOCKET|STREAM|PROXY)_/;
 
 /** Undefined for a bug in this program: it does not concern the connection, and would happen again. */
-export function connectionFailure(error: unknown, sanitizer: Sanitizer): ConnectionFailed | undefined {
+export function connectionFailure(error: unknown, sanitizer: Sanitizer) {
   if (!(error instanceof Error) || error instanceof TypeError || error instanceof RangeError) return undefined;
   const code = textAt(error, 'code');
   if (code === undefined || !ofConnection.test(code)) return undefined;
-  const untrusted = certificate.test(code);
-  const unconnected =
-    untrusted ||
+  const isUntrusted = certificate.test(code);
+  const isUnconnected =
+    isUntrusted ||
     textAt(error, 'syscall') === 'connect' ||
     neverConnected.test(code) ||
     unconnectedWords.test(error.message);
-  return {
-    kind: 'connection',
-    message: sanitizer.line(reasonOf(error, code), maxWordsLength),
-    mayHaveArrived: !unconnected,
-    untrusted,
-  };
+  const message = sanitizer.line(reasonOf(error, code), maxWordsLength);
+  const [what, advice] = isUntrusted
+    ? [
+        'The certificate of the server is not trusted, so nothing was sent',
+        ' If your own CA signed its certificate, set NODE_EXTRA_CA_CERTS to the file of that CA.',
+      ]
+    : ['The connection to the server failed', ' Check the URL, and that this machine can reach the server.'];
+  const reason = asSentence(`${what}: ${message}`);
+  // A retry would not change the certificate.
+  const failure: Failure = { kind: 'connection', reason, advice, isTransient: !isUntrusted };
+  return { failure, mayHaveArrived: !isUnconnected };
 }
 
 /** Reads events instead of an async iterator, which would cost more than all bytes of a short response. */

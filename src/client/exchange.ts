@@ -6,7 +6,7 @@ import { openConnection } from './connection.ts';
 import { expectFound } from './refusal.ts';
 import { type AnsweredCall, type Call, type CallLimits, expectSuccess, type TokenSource } from './request.ts';
 import { type ClientResponse, isSuccess, objectIn } from './response.ts';
-import { isTransient, type RequestFailure, ServiceError } from './service-error.ts';
+import { type Failure, ServiceError } from './service-error.ts';
 import { createServerClock } from './time.ts';
 
 /** The options of a client that the token exchange for its requests shares. */
@@ -48,7 +48,7 @@ export function createTokenSource(options: ExchangeOptions): TokenSource {
   const { call, target, timeoutMs, clock, closed, issueIdentityToken, onToken, audience } = options;
   /** `usedUntil` is by the clock of this machine, and infinite if the service does not report an expiry. */
   let current: { readonly token: string; readonly usedUntil: number } | undefined;
-  let running: Promise<string | RequestFailure> | undefined;
+  let running: Promise<string | Failure> | undefined;
   let unanswered: string | undefined;
 
   function keepToken({ response }: AnsweredCall, requestedAt: number): string {
@@ -60,7 +60,7 @@ export function createTokenSource(options: ExchangeOptions): TokenSource {
     return token;
   }
 
-  async function exchange(limits: CallLimits): Promise<string | RequestFailure> {
+  async function exchange(limits: CallLimits): Promise<string | Failure> {
     // All waiting requests share the exchange, even if the first one is cancelled or runs out of time.
     const deadline = Math.max(limits.deadline, clock() + 2 * timeoutMs);
     const within = { ...limits, deadline, signal: closed };
@@ -119,11 +119,11 @@ export function createTokenSource(options: ExchangeOptions): TokenSource {
   };
 }
 
-const withoutToken = (error: ServiceError, reason: string): RequestFailure => ({
+const withoutToken = (error: ServiceError, reason: string): Failure => ({
   kind: 'no-token',
   reason,
-  request: error.request,
-  transient: isTransient(error),
+  tokenRequest: error.request,
+  isTransient: error.isTransient,
 });
 
 /** A service that checks for a token first answers 401. */

@@ -168,9 +168,8 @@ export async function lookupIn(list: Promise<List<KnownLock>>): Promise<(path: L
  * A service may allow a token to acquire and release locks, but not to list them. A gateway's refusal does not show
  * that.
  */
-const refusesLists = ({ failure }: ServiceError): boolean =>
-  failure.kind === 'refused' && failure.isRecognized && [403, 405, 501].includes(failure.status);
+const refusesLists = ({ failure: { kind, status, isTransient } }: ServiceError): boolean =>
+  kind === 'refused' && (status === 501 || (!isTransient && (status === 403 || status === 405)));
 
 /** Whether the lists of a service are in an unknown format, so that none of them can be read. */
-export const isUnreadable = ({ failure }: ServiceError): boolean =>
-  failure.kind === 'unusable' && failure.isRecognized === true;
+export const isUnreadable = ({ failure }: ServiceError): boolean => failure.kind === 'unusable' && !failure.isTransient;

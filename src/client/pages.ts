@@ -3,7 +3,7 @@ import { membersOf, notUnderstood, rawMessageOf, unusable } from './refusal.ts';
 import { type AnsweredCall, type CallLimits, type ClientContext, expectSuccess, resolveLink } from './request.ts';
 import { type ClientResponse, headerOf, objectIn, parseLinks } from './response.ts';
 import type { Sanitizer } from './sanitizer.ts';
-import type { Unusable } from './service-error.ts';
+import type { Failure } from './service-error.ts';
 
 export interface List<Item> {
   readonly items: readonly Item[];
@@ -67,7 +67,7 @@ export async function readPages<Item>(
     const answered = expectSuccess(result);
     const { response } = answered;
     const wrong = expect(response);
-    if (wrong !== undefined && !isEmptyList(response, name)) throw answered.error({ ...wrong, isRecognized: true });
+    if (wrong !== undefined && !isEmptyList(response, name)) throw answered.error({ ...wrong, isTransient: false });
     const entries = entriesIn(response, name) ?? [];
     const next = nextTarget(answered, target);
     const isLoop = next !== undefined && seen.has(next);
@@ -97,7 +97,7 @@ export async function readPages<Item>(
   }
 }
 
-function expectEntries(response: ClientResponse, name: string): Unusable | undefined {
+function expectEntries(response: ClientResponse, name: string): Failure | undefined {
   if (entriesIn(response, name) !== undefined) return undefined;
   const reason = `it contains no list, neither on its own nor as ${name}, items, data or results`;
   return unusable(response) ?? notUnderstood(response, reason, membersOf(response));

@@ -126,7 +126,7 @@ export const createAcquireLock = (context: ClientContext) => {
     const { response, mayBeDone, found } = result;
     if (isSuccess(response)) return acquired(result, request);
     const error = result.error();
-    const isOutdated = error.failure.kind === 'refused' && Boolean(error.failure.outdated?.length);
+    const isOutdated = Boolean(error.failure.outdated?.length);
     if (!isOutdated && (response.status === 409 || response.status === 423)) {
       const listed = found?.kind === 'locked' ? found.lock : undefined;
       return held(result, request, holderOf(response, path) ?? listed, mayBeDone);

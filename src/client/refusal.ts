@@ -2,26 +2,44 @@ import { problemTypePrefix } from '../interface/problem.ts';
 import { asArray, asObject, firstName, type Json, type JsonObject, nameIn } from './json.ts';
 import { namesHolder, outdatedIn } from './known-lock.ts';
 import { type ClientResponse, headerOf, objectIn } from './response.ts';
-import type { Sanitizer } from './sanitizer.ts';
-import { asSentence, type Refused, type RefusedField, type Unusable } from './service-error.ts';
+import { asSentence, type Failure, isTransientStatus } from './service-error.ts';
 
-export function refusalOf(response: ClientResponse): Refused {
-  const { status, body, sanitizer } = response;
-  const json = body.kind === 'json' ? body.value : null;
-  const excerpt = body.kind === 'other' ? body.excerpt : '';
+/** The failure for a response that is not a success. `isRecognized`: false if it may be from a gateway. */
+export function refusalOf(response: ClientResponse, isRecognized = true): Failure {
+  const { status } = response;
+  const message = messageIn(response);
+  const missingScope = missingScopeOf(response);
   return {
     kind: 'refused',
+    reason: isRedirect(status) ? redirectText(response) : refusalText(response, message),
+    advice: missingScope
+      ? ` Use a token or a trust rule that has the scope ${missingScope}.`
+      : adviceOn(response, message, isRecognized),
+    isTransient: !isRecognized || isTransientStatus(status),
     status,
-    isRecognized: true,
-    isOwnProblem: isOwnProblem(response),
     requestId: requestIdOf(response),
-    message: body.kind === 'json' ? messageOf(json, sanitizer) : excerpt === '' ? undefined : excerpt,
-    fields: fieldsOf(json, sanitizer),
-    missingScope: missingScopeOf(response),
+    isOwnProblem: isOwnProblem(response),
+    missingScope,
     retryAfterMs: retryAfterIn(response),
-    outdated: outdatedIn(objectIn(response), sanitizer),
-    redirect: redirectTarget(response),
+    outdated: outdatedIn(objectIn(response), response.sanitizer),
   };
+}
+
+const isRedirect = (status: number): boolean => status >= 300 && status < 400;
+
+function adviceOn(response: ClientResponse, message: string | undefined, isRecognized: boolean): string {
+  const { status } = response;
+  if (isRedirect(status)) return ' Set the base URL to the actual URL of the service.';
+  if (status === 401) return ' The token may have expired or been revoked: create a new one, and update the secret.';
+  if (!isRecognized) {
+    return ' Check the base URL, and any gateway in front of the service: it may have answered in its place.';
+  }
+  if (status === 404 && (!isOwnProblem(response) || message === undefined)) {
+    return ' Check the base URL, whose path may be wrong, and the id of the workspace.';
+  }
+  if (message !== undefined) return '';
+  if (status === 403) return ' Check the scopes of the token.';
+  return status < 500 ? '' : ' The log of the service has the cause.';
 }
 
 /** JSON, a request id or problem details of another type prove nothing, because gateways send them, too. */
@@ -43,25 +61,25 @@ export function isStillRunning(response: ClientResponse, keyMayHaveArrived: bool
   return keyMayHaveArrived && headerOf(response, 'retry-after') !== undefined;
 }
 
-/** The reason why a success is not the requested resource; undefined if it is. */
+/** Why a success is not the requested resource; undefined if it is. `isSecret`: omits its content. */
 export const expectResource =
-  (resource: string, isIn: (body: JsonObject) => boolean) =>
-  (response: ClientResponse): Unusable | undefined => {
-    const wrong = unusable(response);
+  (resource: string, isIn: (body: JsonObject) => boolean, isSecret = false) =>
+  (response: ClientResponse): Failure | undefined => {
+    const wrong = unusable(response, isSecret);
     if (wrong !== undefined || isIn(objectIn(response))) return wrong;
-    return notUnderstood(response, `it contains no ${resource}`, membersOf(response));
+    return notUnderstood(response, `it contains no ${resource}`, isSecret ? '' : membersOf(response));
   };
 
 /** Like the given function, but also accepts a 204. */
 export const orEmpty =
-  (expect: (response: ClientResponse) => Unusable | undefined) =>
-  (response: ClientResponse): Unusable | undefined =>
+  (expect: (response: ClientResponse) => Failure | undefined) =>
+  (response: ClientResponse): Failure | undefined =>
     response.status === 204 ? undefined : expect(response);
 
 /** Omits the content, which could contain a secret in another form. */
 export const expectFound =
   (find: (response: ClientResponse) => unknown, reason: string) =>
-  (response: ClientResponse): Unusable | undefined =>
+  (response: ClientResponse): Failure | undefined =>
     find(response) === undefined ? notUnderstood(response, reason) : undefined;
 
 export function membersOf(response: ClientResponse): string {
@@ -81,43 +99,53 @@ export function parseRetryAfter(value: string | undefined, now: number): number 
   return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 }
 
-export const notUnderstood = (response: ClientResponse, reason: string, content = ''): Unusable => ({
+/** `content` is a sentence about the body, such as "It is an object with: items."; empty if nothing of it is shown. */
+export const notUnderstood = (response: ClientResponse, reason: string, content = ''): Failure => ({
   kind: 'unusable',
+  reason:
+    asSentence(`The response cannot be used: ${response.sanitizer.line(reason, 300)}`) + (content && ` ${content}`),
+  advice: ' Check that this URL belongs to the service, and that no gateway in front of it answered instead.',
+  isTransient: true,
   status: response.status,
   requestId: requestIdOf(response),
-  reason: response.sanitizer.line(reason, 300),
-  content,
 });
 
 /** Why a successful response cannot be used if JSON is required; undefined if it is JSON. */
-export function unusable(response: ClientResponse): Unusable | undefined {
+export function unusable(response: ClientResponse, isSecret = false): Failure | undefined {
   const { body } = response;
   if (body.kind === 'json') return undefined;
   if (body.kind === 'empty') return notUnderstood(response, 'it is empty');
-  const content = body.excerpt && `It starts with: ${asSentence(body.excerpt)}`;
+  const content = !isSecret && body.excerpt ? `It starts with: ${asSentence(body.excerpt)}` : '';
   // Another attempt would get the same oversized response.
-  return { ...notUnderstood(response, body.reason, content), isRecognized: body.tooLarge };
+  return { ...notUnderstood(response, body.reason, content), isTransient: !body.tooLarge };
 }
 
 const maxDetailLength = 200;
 const maxFields = 5;
 
-/** One entry per invalid part of the request: its pointer, such as `#/hook/url`, and the detail, or only the detail. */
-function fieldsOf(body: Json, sanitizer: Sanitizer): readonly RefusedField[] {
-  const { errors } = asObject(body);
-  const found = asArray(errors).flatMap((error) => {
+/** The message of the service, and each invalid part of the request, such as "hook/url: It must be a URL.". */
+function refusalText({ status, server, body, sanitizer }: ClientResponse, sent: string | undefined): string {
+  const message = sent ?? (status < 500 ? `${server} refused the request` : `${server} failed`);
+  const { errors } = asObject(body.kind === 'json' ? body.value : null);
+  const details = asArray(errors).flatMap((error) => {
     const detail = nameIn(error) ?? firstName(asObject(error), 'detail', 'message');
     const pointer = firstName(asObject(error), 'pointer', 'field')?.replace(/^#?\//, '');
-    const field = pointer === undefined || pointer === '' ? undefined : sanitizer.line(pointer, maxDetailLength);
+    const field = pointer ? `${sanitizer.line(pointer, maxDetailLength)}: ` : '';
     return detail === undefined ? [] : { field, detail: sanitizer.line(detail, maxDetailLength) };
   });
-  return found.slice(0, maxFields);
+  const added = details
+    .slice(0, maxFields)
+    .filter(({ detail }) => !message.includes(detail))
+    .map(({ field, detail }) => ` ${field}${asSentence(detail)}`);
+  return asSentence(message) + added.join('');
 }
 
 const maxWordsLength = 500;
 
-function messageOf(body: Json, sanitizer: Sanitizer): string | undefined {
-  const message = rawMessageOf(body);
+/** On one line; undefined if the service sent none. */
+function messageIn({ body, sanitizer }: ClientResponse): string | undefined {
+  if (body.kind !== 'json') return body.kind === 'empty' ? undefined : nameIn(body.excerpt);
+  const message = rawMessageOf(body.value);
   return message === undefined ? undefined : nameIn(sanitizer.line(message, maxWordsLength));
 }
 
@@ -148,11 +176,11 @@ function missingScopeOf(response: ClientResponse): string | undefined {
   return scope === undefined ? undefined : response.sanitizer.line(scope, maxIdLength);
 }
 
-/** Omits user name, password and query, which may be secret. */
-function redirectTarget(response: ClientResponse): string | undefined {
-  const { baseUrl } = response;
+/** Omits user name, password and query of the target, which may be secret. */
+function redirectText(response: ClientResponse): string {
+  const { baseUrl, server, sanitizer } = response;
   const location = headerOf(response, 'location');
-  if (location === undefined || !URL.canParse(location, baseUrl.href)) return undefined;
-  const { protocol, host, pathname } = new URL(location, baseUrl);
-  return response.sanitizer.line(`${protocol}//${host}${pathname}`, 300);
+  const url = location === undefined ? null : URL.parse(location, baseUrl.href);
+  const to = url === null ? '' : ` to ${sanitizer.line(`${url.protocol}//${url.host}${url.pathname}`, 300)}`;
+  return `${server} redirects${to}. Redirects are not followed, because they would expose the token.`;
 }

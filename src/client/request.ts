@@ -3,7 +3,7 @@ import type { WorkspaceId } from './access.ts';
 import type { SentRequest } from './connection.ts';
 import type { FoundLock, LockComparison } from './known-lock.ts';
 import { type ClientResponse, isSuccess } from './response.ts';
-import type { RequestFailure, ServiceError, Unusable } from './service-error.ts';
+import type { Failure, ServiceError } from './service-error.ts';
 import type { Clock } from './time.ts';
 
 /** Limits of one operation, shared by its calls, retries and pauses. */
@@ -34,7 +34,7 @@ export interface Request {
   readonly waitMs?: number | undefined;
   readonly secrets?: readonly string[];
   /** Returns why a success is not the requested resource; undefined if it is. Without it, any success counts. */
-  readonly expect?: ((response: ClientResponse) => Unusable | undefined) | undefined;
+  readonly expect?: ((response: ClientResponse) => Failure | undefined) | undefined;
   /** Accepts any success from a service without marks, because the interface does not define the body. */
   readonly anySuccess?: boolean;
   /** Statuses that are final regardless of the body, because a service without marks may not support the request. */
@@ -53,7 +53,7 @@ export interface AnsweredCall {
   /** The time of the first attempt, by the clock of the server. */
   readonly sentAt: number;
   /** The error for the response. Default: a refusal. */
-  error(failure?: RequestFailure): ServiceError;
+  error(failure?: Failure): ServiceError;
 }
 
 /** The service refused the operation, or the call gave up. A refused renewal has kinds of its own. */
@@ -76,7 +76,7 @@ export interface Retry {
 /** Provides a bearer token for each request, and replaces it before it expires. */
 export interface TokenSource {
   /** The token, or the reason why there is none. Undefined if the signal is aborted first. */
-  get(within: CallLimits, signal: AbortSignal): Promise<string | RequestFailure | undefined>;
+  get(within: CallLimits, signal: AbortSignal): Promise<string | Failure | undefined>;
   /** Reports that the service rejected the token with 401. */
   invalidate(token: string): void;
 }

@@ -15,13 +15,15 @@ export interface ClientResponse {
   readonly headers: IncomingHttpHeaders;
   readonly body: ResponseBody;
   readonly baseUrl: URL;
+  /** The name of the server in texts, such as "The service". */
+  readonly server: string;
   /** By the clock of the server. */
   readonly receivedAt: number;
   /** For the texts in the response. */
   readonly sanitizer: Sanitizer;
 }
 
-type ResponseOrigin = Pick<ClientResponse, 'baseUrl' | 'receivedAt' | 'sanitizer'>;
+type ResponseOrigin = Pick<ClientResponse, 'baseUrl' | 'server' | 'receivedAt' | 'sanitizer'>;
 
 export interface RawResponse extends Pick<ClientResponse, 'status' | 'headers'> {
   readonly bytes: Uint8Array;

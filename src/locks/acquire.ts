@@ -2,7 +2,7 @@ import { leaseName } from '../client/leases.ts';
 import type { Conflicts } from '../client/post-lock.ts';
 import type { QueueWait } from '../client/queue.ts';
 import type { CallLimits } from '../client/request.ts';
-import { isTransient, knowsNoRoute, ServiceError } from '../client/service-error.ts';
+import { knowsNoRoute, ServiceError } from '../client/service-error.ts';
 import { lastAttemptMs, machineClock } from '../client/time.ts';
 import { type Duration, formatDuration, formatSpan, milliseconds } from '../interface/duration.ts';
 import { maxLeasePaths } from '../interface/lock-path.ts';
@@ -153,7 +153,8 @@ function createLease(context: AcquireContext, { paths, pool, count }: AcquireGoa
     if (put.kind === 'failed' && knowsNoRoute(put.error) && !client.isOurs()) {
       if (pool === undefined) return { kind: 'unsupported' };
       const reason = `The service has no pools, so no item of ${JSON.stringify(pool.name)} can be locked.`;
-      return { kind: 'failed', error: new ServiceError(put.error.call, { kind: 'unsupported', reason }) };
+      const { call, failure } = put.error;
+      return { kind: 'failed', error: new ServiceError(call, { ...failure, reason, advice: '', isTransient: false }) };
     }
     const grantedAt = clock();
     const locks = put.kind === 'held' ? put.locks : [];
@@ -203,4 +204,4 @@ function createLease(context: AcquireContext, { paths, pool, count }: AcquireGoa
 }
 
 const mayRetry = (round: AcquireRound): round is Unsuccessful =>
-  round.kind === 'held' || (round.kind === 'failed' && isTransient(round.error));
+  round.kind === 'held' || (round.kind === 'failed' && round.error.isTransient);

@@ -1,5 +1,4 @@
 import type { Conflicts } from '../client/post-lock.ts';
-import { retryAfterOf } from '../client/service-error.ts';
 import { withJitter } from '../client/time.ts';
 import type { AcquireRound } from './path-by-path.ts';
 import type { LockContext } from './release.ts';
@@ -63,7 +62,7 @@ export function createPauses({ clock, sleep, random, signal }: LockContext, dead
       if (isVain) vain += conflict?.queue === undefined ? vainWithoutPlace : 1;
       else if (seconds > 0 && conflict !== undefined) vain = 0;
       hasLine = conflict?.hasWaited === true;
-      if (round.kind === 'failed') return reconnect(reservedMs, retryAfterOf(round.error.failure));
+      if (round.kind === 'failed') return reconnect(reservedMs, round.error.failure.retryAfterMs);
       if (waitSeconds() === 0) {
         polls += 1;
         return pause(pauseMs(polls, soonestRetryMs(round.conflicts), random), reservedMs);
@@ -85,6 +84,6 @@ function pauseMs(polls: number, retryAfterMs = 0, random: () => number): number 
 
 /** The time until the first of the paths may be free. */
 function soonestRetryMs(conflicts: Conflicts): number | undefined {
-  const asked = conflicts.map(({ error }) => retryAfterOf(error.failure)).filter((ms) => ms !== undefined);
+  const asked = conflicts.flatMap(({ error }) => error.failure.retryAfterMs ?? []);
   return asked.length === 0 ? undefined : Math.min(...asked);
 }

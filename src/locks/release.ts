@@ -6,7 +6,7 @@ import type { EndLeaseResult } from '../client/leases.ts';
 import { createLookUps, isUnreadable, type LookupResult } from '../client/lists.ts';
 import type { ReleaseLockResult } from '../client/release-lock.ts';
 import type { CallLimits } from '../client/request.ts';
-import { isTransient, type ServiceError } from '../client/service-error.ts';
+import type { ServiceError } from '../client/service-error.ts';
 import { backoff, type Clock } from '../client/time.ts';
 import type { Entry, Grant, LeaseIntent } from './ledger/entry.ts';
 import type { Recorder } from './ledger/ledger.ts';
@@ -265,4 +265,4 @@ type RecordAttempt = (failed?: true) => void;
 const hasNotArrived = (result: ReleaseResult): boolean =>
   result.kind === 'failed' &&
   !result.mayBeDone &&
-  (isTransient(result.error) || result.error.failure.kind === 'aborted');
+  (result.error.isTransient || result.error.failure.kind === 'aborted');

@@ -18,7 +18,7 @@ import { lockPath, workspaceId } from '../client/test-client.ts';
 import { runMain } from '../command/run-main.ts';
 import { readPage, snippetWith } from '../docs/pages.ts';
 import { openBareService } from '../e2e/bare-service.ts';
-import { onlyInterface } from '../locks/samples.ts';
+import { onlyInterface, timedOut } from '../locks/samples.ts';
 import { sharedService } from '../service/http/shared-service.ts';
 import { json, problem } from '../support/other-servers/responses.ts';
 import { startOtherServer } from '../support/other-servers/start-other-server.ts';
@@ -282,7 +282,7 @@ describe('lock, over HTTP', () => {
   test('names locks that may remain because the service stopped answering', async () => {
     await lockHere('bob', 'take', 'b');
     const told: string[] = [];
-    const away = new ServiceError({ method: 'POST', path: '/', attempts: 1 }, { kind: 'timeout', limitMs: 1 });
+    const away = new ServiceError({ method: 'POST', path: '/', attempts: 1 }, timedOut);
     const request = {
       ...{ paths: [lockPath('a'), lockPath('b')], branch: undefined, note: undefined, ttl: valueIn(parseTtl('1h')) },
       ...({ wait: { seconds: 0 }, priority: 3 } as const),
@@ -359,7 +359,7 @@ describe('lock, over HTTP', () => {
     expect(refused.stderr).toContain('a was not released. Invalid request. reason: Unknown parameter.');
 
     await lockHere('ada', 'take', 'a');
-    const error = new ServiceError({ method: 'DELETE', path: '/', attempts: 1 }, { kind: 'timeout', limitMs: 1 });
+    const error = new ServiceError({ method: 'DELETE', path: '/', attempts: 1 }, timedOut);
     for (const [mayBeDone, verb] of [
       [true, 'may not have been'],
       [false, 'was not'],

@@ -184,7 +184,7 @@ describe('a request that is still running', () => {
 
   test('ends as unanswered at the deadline', async () => {
     const { result, client } = await acquire(running);
-    expect(unanswered(result).error.failure).toMatchObject({ kind: 'deadline', last: { status: 409 } });
+    expect(unanswered(result).error.failure).toMatchObject({ kind: 'deadline', status: 409 });
     expect(client.clock()).toBeLessThan(start + 120_000);
   });
 

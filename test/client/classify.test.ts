@@ -4,7 +4,8 @@ import type { JsonObject } from '../../src/client/json.ts';
 import { createSanitizer } from '../../src/client/sanitizer.ts';
 import { problemTypePrefix } from '../../src/interface/problem.ts';
 
-const origin = { baseUrl: new URL('https://example.com/v1'), receivedAt: 0, sanitizer: createSanitizer([]) };
+const baseUrl = new URL('https://example.com/v1');
+const origin = { baseUrl, server: 'The service', receivedAt: 0, sanitizer: createSanitizer([]) };
 
 function judged(status: number, headers: Readonly<Record<string, string>> = {}, value: JsonObject = {}, sent = false) {
   return classifyResponse({ ...origin, status, headers, body: { kind: 'json', value, byteLength: 0 } }, {}, sent, {

@@ -1,6 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { ServerResponse } from 'node:http';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { unanswered } from '../../src/client/service-error.ts';
 import { leaveOut } from '../support/left-out.ts';
 import { freePort } from '../support/listen.ts';
 import { inTurn, json, nothing, silence, stuck } from '../support/other-servers/responses.ts';
@@ -62,7 +63,7 @@ test('the deadline ends running attempts and requests that still wait for a conn
   };
   const { server, client } = await clientOf(answer, { ...realTime, clock: () => Date.now() });
   const errors = await Promise.all(Array.from({ length: 20 }, () => errorOf(client.ask(20_000))));
-  const failure = { kind: 'deadline', last: undefined, retryAfterMs: undefined };
+  const failure = unanswered('deadline', 'The service', 'in time');
   expect(errors.map((error) => error.failure)).toEqual(errors.map(() => failure));
   expect(errors.map(({ attempts }) => attempts)).toEqual(errors.map((_, index) => (index < 16 ? 1 : 0)));
   expect(server.requests).toHaveLength(16);
@@ -146,7 +147,7 @@ test('retries an unreachable server, and reports the reason and that no lock can
   const port = await freePort();
   const client = testClient(`http://127.0.0.1:${port}/v1`);
   const error = await errorOf(client.ask());
-  expect(error.failure).toMatchObject({ kind: 'connection', mayHaveArrived: false });
+  expect(error.failure.kind).toBe('connection');
   expect(error.message).toContain('nothing is listening on its host and port (connect ECONNREFUSED 127.0.0.1:');
   const request = { workspace: game, path: lockPath('a'), type: 'exclusive', ttl: ttl('1h'), idempotencyKey: 'k' };
   for (const [firstSentAt, mayBeDone] of [[undefined, false] as const, [() => Number.NaN, true] as const]) {

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { isTransient } from '../../src/client/service-error.ts';
 import type { Answer } from '../support/other-servers/other-server.ts';
 import { inTurn, json, nothing, page, problem, raw } from '../support/other-servers/responses.ts';
 import { startOtherServer } from '../support/other-servers/start-other-server.ts';
@@ -8,12 +7,6 @@ import { clientOf, errorOf, game, token } from './test-client.ts';
 const refusal = async (answer: Answer) => {
   const { client } = await clientOf(answer, { retries: 0 });
   return errorOf(client.listBranches({ workspace: game }, client.within()));
-};
-
-const ofRefusal = async (answer: Answer) => {
-  const { failure } = await refusal(answer);
-  if (failure.kind !== 'refused') throw new Error(`It is ${failure.kind}.`);
-  return failure;
 };
 
 const request = 'GET /v1/workspaces/game/branches';
@@ -56,21 +49,22 @@ test.each<[string, Answer, string | undefined]>([
   ['an overlong text', json(418, { message: 'x'.repeat(1_000) }), `${'x'.repeat(499)}…`],
   ['control characters', json(418, { message: 'a\u0000b\n::c\u001b[31m\u202ed\u2028e' }), 'a b ::c [31m d e'],
 ])('takes the message of the service from %s', async (_, answer, message) => {
-  expect(await ofRefusal(answer)).toMatchObject({ status: 418, message });
+  const reason = message?.replace(/(?<![.…])$/, '.') ?? 'The service refused the request.';
+  expect(await refusal(answer)).toMatchObject({ status: 418, reason, failure: { kind: 'refused' } });
 });
 
 test('takes the message of the service from the start of an endless body', async () => {
-  const { message } = await ofRefusal(withoutEnd(418, 'text/plain', 'no '.repeat(100_000)).answer);
-  expect(message).toMatch(/^no no no .*…$/);
+  const { reason } = await refusal(withoutEnd(418, 'text/plain', 'no '.repeat(100_000)).answer);
+  expect(reason).toMatch(/^no no no .*…$/);
 });
 
 describe('the list of invalid fields', () => {
   test.each([
-    ['problem details', { errors: [{ pointer: '#/a/b', detail: 'Too long' }] }, [{ field: 'a/b', detail: 'Too long' }]],
-    ['strings', { errors: ['Too long', 'Too wide'] }, ['Too long', 'Too wide'].map((detail) => ({ detail }))],
-    ['invalid entries', { errors: [null, {}, []] }, []],
+    ['problem details', { errors: [{ pointer: '#/a/b', detail: 'Too long' }] }, ' a/b: Too long.'],
+    ['strings', { errors: ['Too long', 'Too wide'] }, ' Too long. Too wide.'],
+    ['invalid entries', { errors: [null, {}, []] }, ''],
   ])('is read from %s', async (_, body, fields) => {
-    expect((await ofRefusal(json(422, body))).fields).toEqual(fields);
+    expect((await refusal(json(422, body))).reason).toBe(`The service refused the request.${fields}`);
   });
 
   test('is appended to the message, unless the message contains it already', async () => {
@@ -160,17 +154,20 @@ describe('a redirect', () => {
       const other = await startOtherServer(json(200, []));
       const error = await refusal(nothing(status, { location: `${other.origin}/v2/workspaces?token=1#x` }));
       expect(other.requests).toHaveLength(0);
-      expect(error).toMatchObject({ status, failure: { redirect: `${other.origin}/v2/workspaces` } });
+      expect(error.status).toBe(status);
       expect(error.message).toContain(`to ${other.origin}/v2/workspaces. Redirects are not followed`);
     },
   );
 
   test.each([
-    ['a path', '../elsewhere?x=1', /^http:\/\/127\.0\.0\.1:\d+\/elsewhere$/],
-    ['a user and a password', 'https://ada:secret@example.com/', /^https:\/\/example\.com\/$/],
+    ['a path', '../elsewhere?x=1', /^The service redirects to http:\/\/127\.0\.0\.1:\d+\/elsewhere\. /],
+    [
+      'a user and a password',
+      'https://ada:secret@example.com/',
+      /^The service redirects to https:\/\/example\.com\/\. /,
+    ],
   ])('is reported by origin and path if it leads to %s', async (_, location, target) => {
-    const { failure } = await refusal(nothing(302, { location }));
-    expect(failure).toMatchObject({ redirect: expect.stringMatching(target) });
+    expect((await refusal(nothing(302, { location }))).reason).toMatch(target);
   });
 
   test('is reported as well if it has no target', async () => {
@@ -184,7 +181,7 @@ test('rejects a response over 32 MiB, and stops receiving it', async () => {
   const { answer, sent } = withoutEnd(200, 'application/json', `[${'"x",'.repeat(100_000)}`);
   const { server, client } = await clientOf(answer);
   const error = await errorOf(client.listBranches({ workspace: game }, client.within()));
-  expect([error.failure.kind, isTransient(error)]).toEqual(['unusable', false]);
+  expect([error.failure.kind, error.isTransient]).toEqual(['unusable', false]);
   expect(error.message).toMatch(
     /^The response cannot be used: it is larger than 32 MiB\. It starts with: \["x","x".* \(GET \S+: 200 OK\)\.$/,
   );

@@ -7,7 +7,6 @@ import {
   type ExchangeOptions,
   openIssuer,
 } from '../../src/client/exchange.ts';
-import { isTransient } from '../../src/client/service-error.ts';
 import type { Answer, SeenRequest } from '../support/other-servers/other-server.ts';
 import { inTurn, json, nothing, page, problem, raw, reset } from '../support/other-servers/responses.ts';
 import { startOtherServer } from '../support/other-servers/start-other-server.ts';
@@ -135,7 +134,7 @@ describe('a refused token', () => {
   test('is not replaced a second time: the error says so, and no more requests are sent', async () => {
     const { client, exchanges, tokens } = await exchangingClient('new each time', unauthorized);
     const error = await errorOf(client.ask());
-    expect(error).toMatchObject({ status: undefined, failure: { kind: 'no-token', transient: false } });
+    expect(error).toMatchObject({ status: undefined, failure: { kind: 'no-token', isTransient: false } });
     expect(error.message).toContain('The service rejected the token that it had just issued to this job.');
     expect(tokens()).toEqual(['Bearer wsa_1', 'Bearer wsa_2']);
     expect(exchanges()).toHaveLength(2);
@@ -200,7 +199,7 @@ describe('an exchange', () => {
     expect(error.message).toContain(reason);
     expect(error.message).not.toContain(jwt);
     // Callers that keep trying, such as a post-step, do so only if another exchange may succeed.
-    expect(isTransient(error)).toBe(asked > 1);
+    expect(error.isTransient).toBe(asked > 1);
     expect(exchanges()).toHaveLength(asked);
     expect(tokens()).toEqual([]);
   });
@@ -260,7 +259,7 @@ test.each([json(403, { message: 'Forbidden' }), json(404, { message: 'Not Found'
       });
     const marks = { read: () => true, write: () => undefined };
     const client = testClient(service.baseUrl, { credentials: { kind: 'exchanged', open }, marks });
-    expect(await errorOf(client.ask())).toMatchObject({ failure: { kind: 'no-token', transient: false } });
+    expect(await errorOf(client.ask())).toMatchObject({ failure: { kind: 'no-token', isTransient: false } });
     expect(issuer.requests).toHaveLength(1);
     expect(service.requests).toEqual([]);
   },

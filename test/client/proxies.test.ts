@@ -5,11 +5,19 @@ import type { OtherServerOptions } from '../support/other-servers/other-server.t
 import { json } from '../support/other-servers/responses.ts';
 import { startOtherServer } from '../support/other-servers/start-other-server.ts';
 import { selfSigned } from '../support/self-signed.ts';
-import { errorOf, testClient, token } from './test-client.ts';
+import { errorOf, game, hero, ofKind, testClient, token } from './test-client.ts';
 
 /** A name that only the proxy resolves: it leads every tunnel to this machine. */
 const name = 'assets.example.test';
 const fine = json(200, ['game']);
+
+/** The error of a release that certainly did not arrive. */
+async function unsent(client: ReturnType<typeof testClient>) {
+  const result = await client.releaseLock({ workspace: game, path: hero }, client.within());
+  const { error, mayBeDone } = ofKind(result, 'failed');
+  expect([error.failure.kind, mayBeDone]).toEqual(['connection', false]);
+  return error;
+}
 
 beforeEach(() => {
   for (const variable of ['https_proxy', 'http_proxy', 'no_proxy']) {
@@ -79,8 +87,7 @@ describe('a proxy', () => {
   test('is named as the reason if it rejects the request, without its credentials', async () => {
     const proxy = await startConnectProxy({ manner: 407 });
     vi.stubEnv('https_proxy', proxy.address.replace('//', '//ada:secret@'));
-    const error = await errorOf(testClient(`https://${name}/v1`, { retries: 1 }).ask());
-    expect(error.failure).toMatchObject({ kind: 'connection', mayHaveArrived: false });
+    const error = await unsent(testClient(`https://${name}/v1`, { retries: 1 }));
     expect(error.message).toContain(
       'tunneling socket could not be established, statusCode=407 (ECONNRESET). Check the URL',
     );
@@ -101,8 +108,8 @@ describe('a proxy', () => {
 
 test('reports an untrusted certificate at once', async () => {
   const { server, client } = await behindProxy(fine, '', { tls: selfSigned(name) });
-  const error = await errorOf(client.ask());
-  expect(error).toMatchObject({ attempts: 1, failure: { kind: 'connection', untrusted: true, mayHaveArrived: false } });
+  const error = await unsent(client);
+  expect(error).toMatchObject({ attempts: 1, isTransient: false });
   expect(error.message).toContain('set NODE_EXTRA_CA_CERTS to the file of that CA');
   expect(server.requests).toEqual([]);
 });

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import type { ReleaseLockRequest } from '../../src/client/release-lock.ts';
-import { isTransient } from '../../src/client/service-error.ts';
 import type { Answer } from '../support/other-servers/other-server.ts';
 import { inTurn, json, nothing, page, problem, raw, reset } from '../support/other-servers/responses.ts';
 import { startDecodingProxy, startStrictProxy } from '../support/other-servers/slash-proxies.ts';
@@ -107,7 +106,7 @@ const gatewayAnswers: readonly [string, Answer][] = [
 describe.each(gatewayAnswers)('a response of %s instead of the service', (_, answer) => {
   test('is a transient failure, not an absence, if the list is unavailable', async () => {
     const { result } = await release(answer, { proof });
-    expect(isTransient(ofKind(result, 'failed').error)).toBe(true);
+    expect(ofKind(result, 'failed').error.isTransient).toBe(true);
   });
 
   test('is retried until the service responds', async () => {

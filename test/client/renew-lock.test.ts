@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import type { RenewLockRequest, RenewLockResult } from '../../src/client/post-lock.ts';
-import { isTransient } from '../../src/client/service-error.ts';
 import type { Answer } from '../support/other-servers/other-server.ts';
 import { inTurn, json, nothing, page, problem, raw, reset, truncated } from '../support/other-servers/responses.ts';
 import { clientOf, game, hero, ofKind, ttl, unmarked } from './test-client.ts';
@@ -115,7 +114,7 @@ describe('renewLock', () => {
     const again = await renew(inTurn(answer, answer, answer, json(200, lock)));
     expect(again.result.kind).toBe('renewed');
     const failed = ofKind((await renew(answer)).result, 'failed');
-    expect(isTransient(failed.error)).toBe(true);
+    expect(failed.error.isTransient).toBe(true);
     expect(ofKind((await renew(listing([lock], answer))).result, 'failed').error.attempts).toBe(5);
   });
 

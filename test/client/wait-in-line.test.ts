@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { isTransient } from '../../src/client/service-error.ts';
 import type { Answer } from '../support/other-servers/other-server.ts';
 import { hangUp, inTurn, json, nothing, page, problem, silence } from '../support/other-servers/responses.ts';
 import { clientOf, game, hero, ofKind, ttl, unanswered } from './test-client.ts';
@@ -76,14 +75,14 @@ test.each<[string, Answer]>([
     (asked.method === 'GET' ? json(200, [locked.lock]) : answer)(response, asked),
   );
   const { error } = unanswered(await client.acquireLock(request, client.within()));
-  expect(isTransient(error)).toBe(true);
+  expect(error.isTransient).toBe(true);
   expect(server.requests).toHaveLength(1);
 });
 
 test('a refusal of a request that is too large is final, also by a gateway', async () => {
   const { server, client } = await clientOf(page(413));
   const { error, mayBeDone } = ofKind(await client.acquireLock(request, client.within()), 'failed');
-  expect([isTransient(error), mayBeDone]).toEqual([false, false]);
+  expect([error.isTransient, mayBeDone]).toEqual([false, false]);
   expect(server.requests).toHaveLength(1);
 });
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Client } from '../../src/client/client.ts';
 import type { ReleaseLockResult } from '../../src/client/release-lock.ts';
-import type { RequestFailure } from '../../src/client/service-error.ts';
+import { type Failure, unanswered } from '../../src/client/service-error.ts';
 import type { LockPath } from '../../src/interface/lock-path.ts';
 import type { QueuePosition } from '../../src/interface/problem.ts';
 import { openHistory } from '../../src/locks/ledger/history.ts';
@@ -46,16 +46,18 @@ const inLine = (path: LockPath, queue?: QueuePosition): IntentResult =>
 
 const taken = (path: LockPath): IntentResult => grantedTo(path, iso(36_000 * second));
 
-const failed = (failure: RequestFailure): IntentResult => ({
+const failed = (failure: Failure): IntentResult => ({
   kind: 'failed',
   error: errorOf(failure),
   mayBeDone: false,
 });
 
 /** The request may have been granted. */
-const lost = (
-  failure: RequestFailure = { kind: 'deadline', last: undefined, retryAfterMs: undefined },
-): IntentResult => ({ kind: 'failed', error: errorOf(failure), mayBeDone: true });
+const lost = (failure: Failure = unanswered('deadline', 'The service', 'in time')): IntentResult => ({
+  kind: 'failed',
+  error: errorOf(failure),
+  mayBeDone: true,
+});
 
 interface Answering {
   /** Response to the request with this number, counted from 0. */
@@ -274,7 +276,7 @@ describe('a wait in line', () => {
   const third = { position: 3, length: 5 };
   const stillHeld = (path: LockPath, afterMs: number, queue = third) => ({ result: inLine(path, queue), afterMs });
   const granted = (path: LockPath, afterMs: number) => ({ result: taken(path), afterMs });
-  const cut = (afterMs: number, failure: RequestFailure = refused(502)) => ({ result: lost(failure), afterMs });
+  const cut = (afterMs: number, failure: Failure = refused(502)) => ({ result: lost(failure), afterMs });
   const blockedAtFirst = (times: number) => (path: LockPath, number: number) =>
     number < times ? inLine(path, third) : taken(path);
 

@@ -4,7 +4,7 @@ import type { Clock } from '../../src/client/time.ts';
 import type { Entry } from '../../src/locks/ledger/entry.ts';
 import { createIntents } from '../../src/locks/path-by-path.ts';
 import { lockPath } from '../client/test-client.ts';
-import { errorOf, grantOf, iso, knownLock, lockOf, refused, start, terms } from './samples.ts';
+import { errorOf, grantOf, iso, knownLock, lockOf, refused, start, terms, timedOut } from './samples.ts';
 
 const openIntents = (client: Partial<Client>, clock: Clock, record: (entry: Entry) => void = () => undefined) =>
   // The tests send no other requests.
@@ -97,7 +97,7 @@ test('reports when a repeated request was first sent by the clock that its respo
       // The first response with a time.
       behindMs = 3_600_000;
       asked.push(firstSentAt?.());
-      return { kind: 'failed', error: errorOf({ kind: 'timeout', limitMs: 1_000 }), mayBeDone: true };
+      return { kind: 'failed', error: errorOf(timedOut), mayBeDone: true };
     },
   };
   let now = 0;

@@ -22,6 +22,7 @@ import {
   serviceOf,
   start,
   terms,
+  timedOut,
 } from './samples.ts';
 
 const second = 1_000;
@@ -126,7 +127,7 @@ test.each(['release', 'response'])(
   'a step that holds a lock because its %s was lost does not wait for it in a lease',
   async (lost) => {
     const names = ['a', 'b', 'c'].map(lockPath);
-    const error = errorOf({ kind: 'timeout', limitMs: second });
+    const error = errorOf(timedOut);
     const mine = new Set<string>();
     const grantTo = (path: LockPath): IntentResult => {
       mine.add(path);
@@ -189,7 +190,7 @@ test.each(['release', 'response'])(
 );
 
 test('a command tries once more to end a lease whose responses were lost, and reports it', async () => {
-  const error = errorOf({ kind: 'timeout', limitMs: second });
+  const error = errorOf(timedOut);
   let ends = 0;
   const client: Pick<Client, 'serverNow' | 'putLease' | 'endLease'> = {
     serverNow: Date.now,

@@ -5,10 +5,10 @@ import { machineClock } from '../../src/client/time.ts';
 import type { Entry, Grant, GrantedLock } from '../../src/locks/ledger/entry.ts';
 import { createRelease } from '../../src/locks/release.ts';
 import { game, hero, lockPath } from '../client/test-client.ts';
-import { end, errorOf, iso, knownLock, place, refused, start } from './samples.ts';
+import { end, errorOf, iso, knownLock, place, refused, start, timedOut } from './samples.ts';
 
 const second = 1_000;
-const lostAnswer = errorOf({ kind: 'timeout', limitMs: second });
+const lostAnswer = errorOf(timedOut);
 
 type Target = Omit<Parameters<ReturnType<typeof createRelease>>[0], 'service' | 'workspace'>;
 

@@ -3,7 +3,7 @@ import type { Client } from '../../src/client/client.ts';
 import { steadyClock } from '../../src/client/time.ts';
 import { cleanupLimits, rollBack } from '../../src/locks/release.ts';
 import { lockPath } from '../client/test-client.ts';
-import { commandSession, end, errorOf, grantOf, iso, knownLock, lockOf, start, terms } from './samples.ts';
+import { commandSession, end, errorOf, grantOf, iso, knownLock, lockOf, start, terms, timedOut } from './samples.ts';
 
 test('all cleanups of a cancelled step share 3.5 s, and those of other steps have their own', () => {
   vi.useFakeTimers();
@@ -38,7 +38,7 @@ test('the time of a cleanup is short only after a cancellation', () => {
 test('does not repeat a release that may have been done, if the lock cannot be distinguished from a later one', async () => {
   const events: string[] = [];
   let areListed = true;
-  const error = errorOf({ kind: 'timeout', limitMs: 1_000 });
+  const error = errorOf(timedOut);
   const client: Partial<Client> = {
     serverNow: () => Date.parse(end) - 60_000,
     async listLocks() {

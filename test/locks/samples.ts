@@ -5,7 +5,7 @@ import type { AcquireLockResult, Conflict } from '../../src/client/post-lock.ts'
 import type { QueueWait } from '../../src/client/queue.ts';
 import type { ReleaseLockResult } from '../../src/client/release-lock.ts';
 import type { CallLimits } from '../../src/client/request.ts';
-import { type Refused, type RequestFailure, ServiceError } from '../../src/client/service-error.ts';
+import { type Failure, isTransientStatus, ServiceError, unanswered } from '../../src/client/service-error.ts';
 import type { Ttl } from '../../src/interface/duration.ts';
 import type { LockPath } from '../../src/interface/lock-path.ts';
 import { type Acquisition, acquireLocks } from '../../src/locks/acquire.ts';
@@ -165,20 +165,18 @@ export const knownLock = (path: string, more: Partial<KnownLock> = {}): KnownLoc
   ...more,
 });
 
-export const refused = (status: number, more: Partial<Refused> = {}): Refused => ({
+export const refused = (status: number, more: Partial<Failure> = {}): Failure => ({
   kind: 'refused',
+  reason: 'The service refused the request.',
+  isTransient: isTransientStatus(status),
   status,
-  isRecognized: true,
   isOwnProblem: true,
-  message: undefined,
-  requestId: undefined,
-  fields: [],
-  missingScope: undefined,
-  retryAfterMs: undefined,
   ...more,
 });
 
-export const errorOf = (failure: RequestFailure): ServiceError =>
+export const timedOut = unanswered('timeout', 'The service', 'within 1 s');
+
+export const errorOf = (failure: Failure): ServiceError =>
   new ServiceError({ method: 'POST', path: '/v1/workspaces/game/locks', attempts: 1 }, failure);
 
 /** A path that somebody else has locked for this many more minutes. */

@@ -79,7 +79,7 @@ export function notAcquiredOutcome(
       return failed(outputs, text);
     case 'failed': {
       const { failure } = result.error;
-      const outdated = failure.kind === 'refused' ? (failure.outdated ?? []) : [];
+      const { outdated = [] } = failure;
       return { ...failed(outputs, text), annotations: outdatedAnnotations(context, outdated, false) };
     }
   }

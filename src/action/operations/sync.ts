@@ -1,5 +1,5 @@
 import type { CallLimits } from '../../client/request.ts';
-import { isTransient, retryAfterOf, ServiceError, withRequest } from '../../client/service-error.ts';
+import { ServiceError, withRequest } from '../../client/service-error.ts';
 import type { StartedSync, SyncReport } from '../../client/sync.ts';
 import { backoff, lastAttemptMs } from '../../client/time.ts';
 import { formatDuration, milliseconds } from '../../interface/duration.ts';
@@ -109,7 +109,7 @@ async function follow(context: Context, started: StartedSync, within: CallLimits
     reservedMs = lastAttemptMs(clock() - polledAt);
     lastError = polled instanceof ServiceError ? polled : undefined;
     last = polled instanceof ServiceError ? last : polled;
-    retryAfterMs = polled instanceof ServiceError ? retryAfterOf(polled.failure) : polled.retryAfterMs;
+    retryAfterMs = polled instanceof ServiceError ? polled.failure.retryAfterMs : polled.retryAfterMs;
     const text = lastError?.message ?? `The sync is ${progressText(last)}.`;
     // The caller reports the end of the sync, and the result of the last request.
     if (text !== logged && last.state === 'running' && !isLastPoll && !signal.aborted) log.line(text);
@@ -120,7 +120,7 @@ async function follow(context: Context, started: StartedSync, within: CallLimits
 
 /** Returns an error that does not end the wait, because the sync continues on the service. Throws any other error. */
 function transientError(error: unknown): ServiceError {
-  if (error instanceof ServiceError && (isTransient(error) || error.failure.kind === 'aborted')) return error;
+  if (error instanceof ServiceError && (error.isTransient || error.failure.kind === 'aborted')) return error;
   throw error;
 }
 

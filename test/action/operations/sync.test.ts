@@ -4,7 +4,7 @@ import { sync } from '../../../src/action/operations/sync.ts';
 import type { Context } from '../../../src/action/step/context.ts';
 import type { Client } from '../../../src/client/client.ts';
 import type { CallLimits } from '../../../src/client/request.ts';
-import { ServiceError } from '../../../src/client/service-error.ts';
+import { outOfTime, ServiceError, unanswered } from '../../../src/client/service-error.ts';
 import type { StartedSync, SyncReport } from '../../../src/client/sync.ts';
 import { game } from '../../client/test-client.ts';
 import { errorOf, refused, start } from '../../locks/samples.ts';
@@ -29,7 +29,7 @@ const report = (status: 'running' | 'succeeded', retryAfterMs?: number): SyncRep
 const succeeded = report('succeeded');
 
 const unavailable = (retryAfterMs?: number): ServiceError =>
-  errorOf(refused(503, { message: 'Too busy', retryAfterMs }));
+  errorOf(refused(503, { reason: 'Too busy.', retryAfterMs }));
 
 /** Duration and result of one status request. */
 interface Look {
@@ -72,8 +72,8 @@ async function following({ waitSeconds = 60, retryAfterMs, startTookMs = 20, loo
       lookedAt.push(now - start);
       const { tookMs, shows } = look(now - start, lookedAt.length - 1);
       passUntil(Math.min(deadline, now + tookMs));
-      if (signal.aborted) throw errorOf({ kind: 'aborted' });
-      if (now >= deadline) throw errorOf({ kind: 'deadline', last: undefined, retryAfterMs: undefined });
+      if (signal.aborted) throw errorOf({ kind: 'aborted', reason: 'The request was cancelled.', isTransient: false });
+      if (now >= deadline) throw errorOf(unanswered('deadline', 'The service', 'in time'));
       if (shows instanceof ServiceError) throw shows;
       return shows;
     },
@@ -104,7 +104,7 @@ const inTurn =
   (_, number) =>
     looks[number] ?? { tookMs: 20, shows: succeeded };
 
-const tooLong = errorOf({ kind: 'deadline', last: unavailable().failure, retryAfterMs: forever });
+const tooLong = errorOf(outOfTime('The service', unavailable().failure, forever));
 
 describe('the last status request of a wait', () => {
   test.each<[string, Following, lookedAtSeconds: readonly number[]]>([
