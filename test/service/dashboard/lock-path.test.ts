@@ -160,6 +160,8 @@ test('any token of the owner can extend a lock to a chosen time, but not shorten
     const refused = await extend(desk, lock, duration);
     expect([duration, refused.status]).toEqual([duration, 422]);
     expect(refused.text).toContain(`value="${duration}" `);
+    // The URL of the action has no page to update from.
+    expect(refused.text).not.toContain('id="live"');
     expect(refused.text).toMatch(new RegExp(`role="alert">Nothing was changed. [^<]*${reason}`));
   }
   expect(await lastsOf(lock)).toBeLessThan(6 * 3_600);

@@ -14,7 +14,7 @@ const fieldsIn = (page: string) =>
       name,
       {
         value: new RegExp(`<input id="${name}"[^>]* value="([^"]*)"`).exec(page)?.[1],
-        problem: new RegExp(`id="${name}-problem" role="alert">(?:<[^>]+>)?([^<]*)`).exec(page)?.[1],
+        problem: new RegExp(`id="${name}-problem">(?:<[^>]+>)?([^<]*)`).exec(page)?.[1],
       },
     ]),
   );

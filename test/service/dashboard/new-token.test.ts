@@ -65,8 +65,9 @@ test.each([
   const before = (await listTokens(service.storage)).length;
   const response = await send(visitor, { name: 'bad input', ...fields });
   expect(response.status).toBe(422);
-  const [, problem] = new RegExp(`id="${field}-problem" role="alert">([^<]*)<`).exec(response.text) ?? [];
+  const [, problem] = new RegExp(`id="${field}-problem">([^<]*)<`).exec(response.text) ?? [];
   expect(problem).toContain(reason);
+  expect(response.text).toMatch(new RegExp(`role="alert">Nothing was changed. ${field}: [^<]*${reason}`));
   expect(response.text.match(/aria-invalid="true"/g)).toHaveLength(1);
   expectHarmless(response.text);
   expect(await listTokens(service.storage)).toHaveLength(before);

@@ -1,13 +1,19 @@
 import { html } from 'hono/html';
+import type { Refusal } from '../../contract/response.ts';
 import type { Markup } from './markup.ts';
+
+/** The form of a request; empty if it has none. If it was refused, it is shown again with its values and errors. */
+export interface SentForm {
+  readonly form: URLSearchParams;
+  readonly refusal?: Refusal;
+}
 
 interface PostForm {
   readonly action: string;
-  /** Values that a person entered, or the defaults. */
-  readonly values?: URLSearchParams;
+  readonly defaults?: URLSearchParams;
+  readonly sent?: SentForm;
   readonly hidden?: Readonly<Record<string, string>>;
   readonly fields?: readonly FormField[];
-  readonly errors?: FieldErrors;
   readonly button: string;
   readonly kind?: 'danger' | 'plain' | 'primary';
   /** Links and buttons next to the submit button. */
@@ -15,11 +21,14 @@ interface PostForm {
 }
 
 /** A form that changes data. */
-export function postForm({ action, values, hidden = {}, fields = [], errors = {}, button, ...rest }: PostForm): Markup {
-  const { kind = 'primary', more = '' } = rest;
+export function postForm({ action, hidden = {}, fields = [], button, kind = 'primary', ...rest }: PostForm): Markup {
+  const { defaults = new URLSearchParams(), sent, more = '' } = rest;
+  const values = sent?.refusal === undefined ? defaults : sent.form;
+  const errors = sent?.refusal?.extras.errors ?? [];
+  const problems: FieldErrors = Object.fromEntries(errors.map(({ pointer, detail }) => [pointer.slice(2), detail]));
   return html`<form method="post" action="${action}" class="narrow">
     ${Object.entries(hidden).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
-    ${fields.map((field) => field(values ?? new URLSearchParams(), errors))}
+    ${fields.map((field) => field(values, problems))}
     <div class="row"><button class="${kind}">${button}</button> ${more}</div>
   </form>`;
 }
@@ -43,7 +52,7 @@ export const filterForm = ({ action, values, fields, isFiltered }: FilterForm): 
 export type FormField = (values: URLSearchParams, errors: FieldErrors) => Markup;
 
 /** Errors by the name of the field. */
-export type FieldErrors = Readonly<Record<string, string | undefined>>;
+type FieldErrors = Readonly<Record<string, string | undefined>>;
 
 interface InputOptions {
   readonly hint?: Markup | string;
@@ -94,6 +103,6 @@ const invalidMark = (problem: string | undefined): Markup | string =>
   problem === undefined ? '' : html` aria-invalid="true"`;
 
 const fieldProblem = (id: string, problem: string | undefined): Markup | string =>
-  problem === undefined ? '' : html`<p class="problem" id="${id}-problem" role="alert">${problem}</p>`;
+  problem === undefined ? '' : html`<p class="problem" id="${id}-problem">${problem}</p>`;
 
 export const buttonLink = (href: string, text: string): Markup => html`<a class="button" href="${href}">${text}</a>`;

@@ -1,8 +1,7 @@
 import type { IncomingMessage } from 'node:http';
-import type { Parsed } from '../../../interface/parsed.ts';
-import { Refusal } from '../../contract/response.ts';
+import type { Parse } from '../../../interface/parsed.ts';
+import { invalid, Refusal } from '../../contract/response.ts';
 import { isForm, readText } from '../../http/body.ts';
-import type { FieldErrors } from '../elements/fields.ts';
 
 /** Far more than people type. The command line and the API accept larger input. */
 export const maxFormBytes = 64 * 1024;
@@ -15,23 +14,20 @@ export async function readForm(incoming: IncomingMessage): Promise<URLSearchPara
   return new URLSearchParams(await readText(incoming, maxFormBytes));
 }
 
-export const textIn = (form: URLSearchParams, name: string): string => form.get(name)?.trim() ?? '';
+/** Without surrounding spaces. Checked boxes are joined by spaces. */
+export const textIn = (form: URLSearchParams, name: string): string => form.getAll(name).join(' ').trim();
 
-type ValuesOf<Fields> = {
-  readonly [field in keyof Fields]: Fields[field] extends Parsed<infer Value> ? Value : never;
-};
-
-/** The values of all fields, or the errors of the invalid ones. */
-export function allValues<Fields extends Readonly<Record<string, Parsed<unknown>>>>(
-  fields: Fields,
-): { readonly ok: true; readonly value: ValuesOf<Fields> } | { readonly ok: false; readonly errors: FieldErrors } {
-  const values: Record<string, unknown> = {};
-  const errors: Record<string, string> = {};
-  for (const [field, parsed] of Object.entries(fields)) {
-    if (parsed.ok) values[field] = parsed.value;
-    else errors[field] = parsed.reason;
-  }
-  if (Object.keys(errors).length > 0) return { ok: false, errors };
-  // The cast is safe: each name is a field of the argument, and each value comes from its parser.
-  return { ok: true, value: values as ValuesOf<Fields> };
+/** The values of these fields. Throws the errors of all invalid ones. */
+export function readFields<Values extends object>(
+  form: URLSearchParams,
+  parsers: { readonly [Name in keyof Values]: Parse<Values[Name]> },
+): Values {
+  const parsed = Object.entries<Parse<unknown>>(parsers).map(
+    ([name, parse]) => [name, parse(textIn(form, name))] as const,
+  );
+  const errors = parsed.flatMap(([name, field]) => (field.ok ? [] : [{ pointer: `#/${name}`, detail: field.reason }]));
+  const [first, ...more] = errors;
+  if (first !== undefined) throw invalid(first, ...more);
+  // The cast is safe: each name is a key of the parsers, and each value comes from its parser.
+  return Object.fromEntries(parsed.map(([name, field]) => [name, field.ok && field.value])) as Values;
 }

@@ -6,15 +6,18 @@ import type { ApiResponse, Refusal } from '../../contract/response.ts';
 import { grants, type Scope } from '../../contract/scopes.ts';
 import { type Environment, send } from '../../http/context.ts';
 import type { Bearer } from '../../tokens/tokens.ts';
+import type { SentForm } from '../elements/fields.ts';
 import { type Markup, userText } from '../elements/markup.ts';
 import { assetPath } from './assets.ts';
 
-export interface PageCall {
+interface Viewer {
   readonly c: Context<Environment>;
   readonly bearer: Bearer;
   /** Time of the database in milliseconds. */
   readonly now: number;
 }
+
+export type PageCall = Viewer & SentForm;
 
 export interface View {
   /** The heading, and part of the window's title. */
@@ -23,6 +26,8 @@ export interface View {
   readonly actions?: Markup | string;
   /** The result of an action. Default: the notice in the URL. */
   readonly notice?: Markup | string | undefined;
+  /** Why a form was refused. */
+  readonly problem?: string;
   readonly main: Markup;
   readonly status?: number;
 }
@@ -47,8 +52,8 @@ export async function sendErrorPage(c: Context<Environment>, refusal: Refusal): 
 
 /** A complete page. Without `call`, nobody is signed in. */
 export async function showPage(
-  call: PageCall | undefined,
-  { title, actions = '', notice, main, status = 200 }: View,
+  call: Viewer | undefined,
+  { title, actions = '', notice, problem, main, status = 200 }: View,
   { section, workspace, tab }: PageLocation = call === undefined ? {} : locationOf(call),
 ): Promise<ApiResponse> {
   const page = await html`<!doctype html>
@@ -72,6 +77,7 @@ export async function showPage(
   <main id="main" tabindex="-1">
     <div class="row heading"><h1>${userText(title)}</h1>${actions === '' ? '' : html`<div class="row">${actions}</div>`}</div>
     ${notice === undefined ? '' : html`<p class="notice" role="status">${notice}</p>`}
+    ${problem === undefined ? '' : html`<p class="warning" role="alert">${safeText(problem)}</p>`}
     ${main}
   </main>
 </body>
@@ -106,7 +112,7 @@ interface PageLocation {
   readonly tab?: Entry | undefined;
 }
 
-function locationOf({ c }: PageCall): PageLocation {
+function locationOf({ c }: Viewer): PageLocation {
   const [, first = '', , third = ''] = c.req.path.split('/');
   const find = (entries: readonly Entry[], name: string) =>
     entries.find(({ path, also = [] }) => path === name || also.includes(name));

@@ -1,8 +1,10 @@
 import type { Context } from 'hono';
 import { html } from 'hono/html';
+import { problems } from '../../../interface/problem.ts';
 import type { Access } from '../../access/access.ts';
 import { bearerOf, requestedWorkspace } from '../../access/caller.ts';
 import type { ApiParts } from '../../api/operation.ts';
+import { Refusal } from '../../contract/response.ts';
 import { type App, type Environment, send } from '../../http/context.ts';
 import { readQuery } from '../../http/request-target.ts';
 import type { FoundWorkspace } from '../../workspaces/workspaces.ts';
@@ -15,17 +17,11 @@ export interface Site extends ApiParts {
   readonly app: App;
 }
 
-export interface WorkspaceCall extends PageCall {
-  readonly workspace: FoundWorkspace;
-}
-
-interface Sent {
-  readonly form: URLSearchParams;
-}
+export type WorkspaceCall = PageCall & { readonly workspace: FoundWorkspace };
 
 type Needed = Exclude<Access, 'anyone'>;
 
-type PageResult = View | Continuation | Response;
+export type PageResult = View | Continuation | Response;
 
 interface Continuation {
   readonly to: string;
@@ -45,25 +41,44 @@ export function addPage(site: Site, path: string, needed: Needed, show: Show<Pag
 
 /** Adds a page about a workspace that the token may see. The path is relative to the URL of the workspace. */
 export const addWorkspacePage = (site: Site, path: string, needed: Needed, show: Show<WorkspaceCall>): void =>
-  addPage(site, inWorkspace(path), needed, async (call) => show(await withWorkspace(site, call)));
+  addPage(site, `/workspaces/:id${path}`, needed, inWorkspace(site, show));
 
-/** Adds the action of a form, which must come from a page of this service. Its headers are checked first. */
-export function addAction(site: Site, path: string, needed: Needed, act: Show<PageCall & Sent>): void {
+/**
+ * Adds the action of a form, which must come from a page of this service. Its headers are checked first. If the action
+ * is refused, `page` shows the form again, below the reason.
+ */
+export function addAction(
+  site: Site,
+  path: string,
+  needed: Needed,
+  page: Show<PageCall> | undefined,
+  act: Show<PageCall>,
+): void {
   site.app.post(path, requireSameSite, requireSession(site, needed), async (c) => {
-    const call = { ...callOf(c), form: await readForm(c.env.incoming) };
-    return respond(call, await act(call));
+    const call = callOf(c, await readForm(c.env.incoming));
+    try {
+      return await respond(call, await act(call));
+    } catch (refusal) {
+      if (page === undefined || !(refusal instanceof Refusal)) throw refusal;
+      const shown = await page({ ...call, refusal });
+      const reason = { problem: `Nothing was changed. ${refusal.message}`, status: problems[refusal.problem].status };
+      return respond(call, 'main' in shown ? { ...shown, ...reason } : shown);
+    }
   });
 }
 
-export const addWorkspaceAction = (site: Site, path: string, needed: Needed, act: Show<WorkspaceCall & Sent>): void =>
-  addAction(site, inWorkspace(path), needed, async (call) => act(await withWorkspace(site, call)));
+export const addWorkspaceAction = (
+  site: Site,
+  path: string,
+  needed: Needed,
+  page: Show<WorkspaceCall>,
+  act: Show<WorkspaceCall>,
+): void => addAction(site, `/workspaces/:id${path}`, needed, inWorkspace(site, page), inWorkspace(site, act));
 
-const inWorkspace = (path: string): string => `/workspaces/:id${path}`;
-
-const withWorkspace = async <Call extends PageCall>({ storage }: Site, call: Call) => ({
-  ...call,
-  workspace: await requestedWorkspace(call.c, storage),
-});
+const inWorkspace =
+  ({ storage }: Site, show: Show<WorkspaceCall>): Show<PageCall> =>
+  async (call) =>
+    show({ ...call, workspace: await requestedWorkspace(call.c, storage) });
 
 /** The query parameters with these names; empty if missing. */
 export function queryOf<Name extends string>(
@@ -75,7 +90,9 @@ export function queryOf<Name extends string>(
   return Object.fromEntries(names.map((name) => [name, given[name] ?? ''])) as Record<Name, string>;
 }
 
-const callOf = (c: Context<Environment>): PageCall => ({ c, bearer: bearerOf(c), now: c.get('session').now });
+function callOf(c: Context<Environment>, form = new URLSearchParams()): PageCall {
+  return { c, bearer: bearerOf(c), now: c.get('session').now, form };
+}
 
 async function respond(call: PageCall, result: PageResult): Promise<Response> {
   if (result instanceof Response) return result;
@@ -96,6 +113,9 @@ const notices = {
   extended: (path: string) => html`The lock on ${userText(path)} was extended.`,
   released: () => 'The selected locks were released.',
   'released-some': () => 'The selected locks were released. Some had already ended.',
+  ended: () => 'Nothing was released: the selected locks were already released, or have expired.',
+  unselected: () => 'No lock is selected. Check the boxes of the locks that you want to release.',
+  unrotated: () => 'Nothing was changed: the token was already rotated, or has ended.',
 } as const;
 
 export type Notice = keyof typeof notices;

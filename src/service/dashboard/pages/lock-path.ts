@@ -1,10 +1,9 @@
 import { html } from 'hono/html';
 import { formatDuration, parseTtl } from '../../../interface/duration.ts';
 import { type LockPath, lockPathFromUrl, parseLockPath, parseNote } from '../../../interface/lock-path.ts';
-import { problems } from '../../../interface/problem.ts';
 import { requireFreeDisk } from '../../access/access.ts';
 import { renewedLock } from '../../api/lock-responses.ts';
-import { Refusal, valid } from '../../contract/response.ts';
+import { valid } from '../../contract/response.ts';
 import { lastSegment } from '../../http/request-target.ts';
 import { isOwnLock } from '../../locks/change-lock.ts';
 import { findCommittedLock, type LockRow, toLock } from '../../locks/find.ts';
@@ -24,7 +23,7 @@ import {
   urls,
 } from '../elements/lock.ts';
 import { empty, faint, htmlTable, liveState, type Markup, type Row, time } from '../elements/markup.ts';
-import { textIn } from '../frame/form.ts';
+import { readFields } from '../frame/form.ts';
 import type { View } from '../frame/layout.ts';
 import {
   addWorkspaceAction,
@@ -41,26 +40,18 @@ const maxPeriods = 20;
 export function addLockPathPages(site: Site): void {
   const { locks } = site;
 
-  addWorkspacePage(site, '/paths/:path', 'locks:read', (call) =>
-    pathView(site, call, valid('path', lockPathFromUrl(lastSegment(call.c.req.path)))),
-  );
+  const page = (call: WorkspaceCall) => pathView(site, call);
+  addWorkspacePage(site, '/paths/:path', 'locks:read', page);
 
-  /** Adds the action of a form. If it is refused, the page of the path shows the reason and the entered values. */
   const addChange = (name: string, change: (key: Change, form: URLSearchParams) => Promise<Notice | undefined>) =>
-    addWorkspaceAction(site, `/locks/${name}`, 'locks:write', async (call) => {
-      const path = valid('path', parseLockPath(call.form.get('path') ?? ''));
-      const { workspace, bearer, form } = call;
-      try {
-        const notice = await change({ workspace: workspace.id, path, bearer }, form);
-        return { to: urls.path(workspace.id, path), notice };
-      } catch (error) {
-        if (error instanceof Refusal) return pathView(site, call, path, error, form);
-        throw error;
-      }
+    addWorkspaceAction(site, `/locks/${name}`, 'locks:write', page, async ({ workspace, bearer, form }) => {
+      const path = pathIn(form);
+      const notice = await change({ workspace: workspace.id, path, bearer }, form);
+      return { to: urls.path(workspace.id, path), notice };
     });
 
   addChange('extend', async (change, form) => {
-    const ttl = valid('duration', parseTtl(textIn(form, 'duration')));
+    const { duration: ttl } = readFields(form, { duration: parseTtl });
     // Matches only the lock that was shown, not a later one on the same path.
     const match = (held: string) => held === form.get('lock');
     renewedLock(change.path, await locks.renew(undefined, { ...change, ttl, match, isExtension: true }));
@@ -68,7 +59,7 @@ export function addLockPathPages(site: Site): void {
   });
 
   addChange('ask', async (change, form) => {
-    const note = valid('note', parseNote(textIn(form, 'note')));
+    const { note } = readFields(form, { note: parseNote });
     await requireFreeDisk(site);
     await locks.askFor({ ...change, note });
     return undefined;
@@ -86,16 +77,12 @@ interface Change extends Pick<WorkspaceCall, 'bearer'> {
   readonly path: LockPath;
 }
 
-async function pathView(
-  site: Site,
-  call: WorkspaceCall,
-  path: LockPath,
-  refusal?: Refusal,
-  values?: URLSearchParams,
-): Promise<View> {
-  const { storage } = site;
-  const { bearer, now } = call;
+const pathIn = (form: URLSearchParams): LockPath => valid('path', parseLockPath(form.get('path') ?? ''));
+
+async function pathView({ storage }: Site, call: WorkspaceCall): Promise<View> {
+  const { c, bearer, now, form, refusal } = call;
   const workspace = call.workspace.id;
+  const path = refusal ? pathIn(form) : valid('path', lockPathFromUrl(lastSegment(c.req.path)));
   const key = { workspace, path };
   const [lock, waiting, { periods }] = await Promise.all([
     findCommittedLock(storage.read, key),
@@ -105,10 +92,10 @@ async function pathView(
   const own = waitIds.ofPerson(bearer.owner, key);
   const isWaiting = waiting.some(({ waitId }) => waitId === own);
   const none = empty('Nobody holds a lock on this path.', 'You can lock it now.');
-  const main = html`${refusal === undefined ? '' : html`<p class="warning" role="alert">Nothing was changed. ${refusal.message}</p>`}
-    ${liveState(now)}
+  // After a refusal, the URL is that of the action, which cannot be loaded again.
+  const main = html`${refusal ? '' : liveState(now)}
     <section data-part="lock">${lock === undefined ? none : lockFacts(toLock(lock), now)}</section>
-    <section data-part="forms">${forms(call, path, lock, isWaiting, values)}</section>
+    <section data-part="forms">${forms(call, path, lock, isWaiting)}</section>
     <section data-part="waiting"><h2>Waiting for it</h2>${waitingTable(waiting, now)}${isWaiting ? withdrawal(workspace, path) : ''}</section>
     <section data-part="history"><h2>History</h2>${
       periods.length === 0
@@ -119,18 +106,12 @@ async function pathView(
   const isOwn = lock !== undefined && isOwnLock(lock, bearer);
   // Anyone can send a link with this notice, so it is shown only if the viewer holds the lock.
   const unproven = !isOwn && queryOf(call, 'notice').notice !== 'held';
-  const status = refusal ? problems[refusal.problem].status : 200;
-  return { title: path, main, status, ...(unproven && { notice: undefined }) };
+  return { title: path, main, ...(unproven && { notice: undefined }) };
 }
 
 /** The actions of the viewer. They change only with the lock, so that an update never interrupts typing. */
-function forms(
-  { workspace, bearer }: WorkspaceCall,
-  path: LockPath,
-  lock: LockRow | undefined,
-  isWaiting: boolean,
-  values: URLSearchParams | undefined,
-): Markup | string {
+function forms(call: WorkspaceCall, path: LockPath, lock: LockRow | undefined, isWaiting: boolean): Markup | string {
+  const { workspace, bearer } = call;
   if (!mayLock(bearer)) return '';
   const { id } = workspace;
   if (lock === undefined) return html`<a class="button primary" href="${urls.newLock(id, path)}">Lock it</a>`;
@@ -139,7 +120,8 @@ function forms(
     return postForm({
       action: `/workspaces/${id}/locks/extend`,
       hidden: { path, lock: lock.id },
-      values: values ?? new URLSearchParams({ duration: formatDuration(lfsLockTtl(workspace)) }),
+      defaults: new URLSearchParams({ duration: formatDuration(lfsLockTtl(workspace)) }),
+      sent: call,
       fields: [durationField('For how long, from now')],
       button: 'Extend',
       more: buttonLink(urls.release(id, lock.id), 'Release'),
@@ -150,7 +132,7 @@ function forms(
   return postForm({
     action: `/workspaces/${id}/locks/ask`,
     hidden: { path },
-    ...(values && { values }),
+    sent: call,
     fields: [noteField('For the holder.')],
     button: 'Keep it for me when it is free',
     more: force,

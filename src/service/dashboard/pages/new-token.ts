@@ -1,14 +1,15 @@
 import { html } from 'hono/html';
 import { parsePositiveDuration } from '../../../interface/duration.ts';
-import { accepted, type Parsed, refused } from '../../../interface/parsed.ts';
+import { accepted, type Parse, type Parsed, refused } from '../../../interface/parsed.ts';
 import { actorOf } from '../../access/caller.ts';
+import { invalid, type Refusal } from '../../contract/response.ts';
 import { grants, isScope, type Scope, scopeMeanings, scopes } from '../../contract/scopes.ts';
 import { parseTokenName, parseTokenOwner, scopeLimitProblem, unknownWorkspaces } from '../../tokens/new-token.ts';
 import { createToken, type Token } from '../../tokens/tokens.ts';
 import { parseWorkspaceId } from '../../workspaces/workspace-id.ts';
-import { buttonLink, checkboxes, type FieldErrors, postForm, textInput } from '../elements/fields.ts';
+import { buttonLink, checkboxes, postForm, textInput } from '../elements/fields.ts';
 import { faint, literal, literals, type Markup, time, userText } from '../elements/markup.ts';
-import { allValues, textIn } from '../frame/form.ts';
+import { readFields } from '../frame/form.ts';
 import type { PageCall, View } from '../frame/layout.ts';
 import { addAction, addPage, queryOf, type Site } from '../frame/page.ts';
 
@@ -23,42 +24,38 @@ const presets: ReadonlyMap<string, { readonly title: string; readonly scopes: re
 export function addNewTokenPages(site: Site): void {
   const { storage } = site;
 
-  addPage(site, '/tokens/new', 'admin', async (call) => {
-    const { preset } = queryOf(call, 'preset');
-    const values = new URLSearchParams({ expires: '90d' });
-    for (const scope of presets.get(preset)?.scopes ?? []) values.append('scope', scope);
-    return tokenForm(values, {}, preset);
-  });
+  addPage(site, '/tokens/new', 'admin', tokenForm);
 
-  addAction(site, '/tokens', 'admin', async (call) => {
+  addAction(site, '/tokens', 'admin', tokenForm, async (call) => {
     const { form } = call;
-    const read = allValues({
-      name: parseTokenName(textIn(form, 'name')),
-      owner: optional(textIn(form, 'owner'), undefined, parseTokenOwner),
-      scope: readScopes(form.getAll('scope')),
-      expires: optional(textIn(form, 'expires'), null, parsePositiveDuration),
-      workspaces: optional(textIn(form, 'workspaces'), null, readWorkspaces),
+    const { scope, expires, ...values } = readFields(form, {
+      name: parseTokenName,
+      owner: optional(parseTokenOwner, undefined),
+      scope: readScopes,
+      expires: optional(parsePositiveDuration, null),
+      workspaces: optional(readWorkspaces, null),
     });
-    if (!read.ok) return tokenForm(form, read.errors);
-    const { scope, expires, ...values } = read.value;
     const limit = scopeLimitProblem(scope, values.workspaces);
-    if (limit !== undefined) return tokenForm(form, { workspaces: `${limit} Leave it empty, or choose other scopes.` });
-    const outcome = await storage.commit('global', async (db) => {
+    if (limit !== undefined) throw wrongWorkspaces(`${limit} Leave it empty, or choose other scopes.`);
+    const created = await storage.commit('global', async (db) => {
       const { unknown } = await unknownWorkspaces(db, values.workspaces ?? []);
-      if (unknown.length > 0) return { unknown };
+      if (unknown.length > 0) throw wrongWorkspaces(`There is no workspace ${unknown.join(', ')}.`);
       return createToken(db, actorOf(call.c), { ...values, scopes: scope, lifetime: expires });
     });
-    if ('unknown' in outcome) {
-      return tokenForm(form, { workspaces: `There is no workspace ${outcome.unknown.join(', ')}.` });
-    }
-    return createdTokenView(call, outcome, html`The token ${userText(outcome.token.name)} was created.`);
+    return createdTokenView(call, created, html`The token ${userText(created.token.name)} was created.`);
   });
 }
 
-function tokenForm(values: URLSearchParams, errors: FieldErrors, preset = ''): View {
+const wrongWorkspaces = (detail: string): Refusal => invalid({ pointer: '#/workspaces', detail });
+
+async function tokenForm(call: PageCall): Promise<View> {
+  const { preset } = queryOf(call, 'preset');
+  const defaults = new URLSearchParams({ expires: '90d' });
+  for (const scope of presets.get(preset)?.scopes ?? []) defaults.append('scope', scope);
   const main = html`${presetLinks(preset)}${postForm({
     action: '/tokens',
-    values,
+    defaults,
+    sent: call,
     fields: [
       textInput('name', 'Name', {
         hint: 'A name for the token, such as "dragon ci".',
@@ -77,11 +74,10 @@ function tokenForm(values: URLSearchParams, errors: FieldErrors, preset = ''): V
       }),
       textInput('workspaces', 'Workspaces', { hint: 'Their ids, such as game,film (default: all).' }),
     ],
-    errors,
     button: 'Create token',
     more: buttonLink('/tokens', 'Cancel'),
   })}`;
-  return { title: 'New token', main, status: Object.keys(errors).length === 0 ? 200 : 422 };
+  return { title: 'New token', main };
 }
 
 const presetLinks = (current: string): Markup =>
@@ -101,22 +97,23 @@ function hintOf(scope: Scope): Markup | string {
   return implied.length === 0 ? meaning : html`${meaning} Includes ${implied.join(' and ')}.`;
 }
 
-const optional = <Value, Default>(text: string, otherwise: Default, parse: (text: string) => Parsed<Value>) =>
-  text === '' ? accepted<Value | Default>(otherwise) : parse(text);
+const optional =
+  <Value, Default>(parse: Parse<Value>, otherwise: Default): Parse<Value | Default> =>
+  (text) =>
+    text === '' ? accepted(otherwise) : parse(text);
 
 function readWorkspaces(text: string): Parsed<readonly string[]> {
-  const read = text
-    .split(/[\s,]+/)
-    .filter(Boolean)
-    .map(parseWorkspaceId);
+  const read = wordsIn(text).map(parseWorkspaceId);
   return read.find((id) => !id.ok) ?? accepted([...new Set(read.flatMap((id) => (id.ok ? [id.value] : [])))]);
 }
 
-function readScopes(texts: readonly string[]): Parsed<readonly Scope[]> {
-  const chosen = [...new Set(texts.filter(isScope))];
-  if (texts.some((text) => !isScope(text))) return refused('One of these scopes is unknown. Choose again.');
-  return chosen.length === 0 ? refused('Choose at least one scope.') : accepted(chosen);
+function readScopes(text: string): Parsed<readonly Scope[]> {
+  const chosen = wordsIn(text);
+  if (!chosen.every(isScope)) return refused('One of these scopes is unknown. Choose again.');
+  return chosen.length === 0 ? refused('Choose at least one scope.') : accepted([...new Set(chosen)]);
 }
+
+const wordsIn = (text: string): readonly string[] => text.split(/[\s,]+/).filter(Boolean);
 
 interface CreatedToken {
   readonly token: Token;

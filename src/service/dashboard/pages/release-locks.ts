@@ -2,96 +2,81 @@ import { html } from 'hono/html';
 import { pluralize } from '../../../interface/format.ts';
 import { parseNote } from '../../../interface/lock-path.ts';
 import { actorOf } from '../../access/caller.ts';
+import { invalid, Refusal } from '../../contract/response.ts';
 import { type LockRow, locksWithIds, toLock } from '../../locks/find.ts';
 import { buttonLink, postForm, textInput } from '../elements/fields.ts';
 import { holderCell, lockCells, pathLink, releaseWay, urls } from '../elements/lock.ts';
-import { empty, htmlTable, type Row } from '../elements/markup.ts';
-import { textIn } from '../frame/form.ts';
-import type { View } from '../frame/layout.ts';
-import { addWorkspaceAction, addWorkspacePage, type Site, type WorkspaceCall } from '../frame/page.ts';
+import { htmlTable, type Row } from '../elements/markup.ts';
+import { readFields, textIn } from '../frame/form.ts';
+import { addWorkspaceAction, addWorkspacePage, type PageResult, type Site, type WorkspaceCall } from '../frame/page.ts';
 
 /** More than one page of locks. */
 const maxIds = 200;
 
 /** Releases exactly the locks that were shown, never later ones on the same paths. */
 export function addReleasePages(site: Site): void {
-  addWorkspacePage(site, '/locks/release', 'locks:write', (call) =>
-    confirm(site, call, new URL(call.c.req.url).searchParams.getAll('lock')),
-  );
+  const page = (call: WorkspaceCall) => confirm(site, call);
+  addWorkspacePage(site, '/locks/release', 'locks:write', page);
 
-  addWorkspaceAction(site, '/locks/release', 'locks:write', async (call) => {
+  addWorkspaceAction(site, '/locks/release', 'locks:write', page, async (call) => {
     const { form, bearer, c } = call;
     const workspace = call.workspace.id;
-    const ids = textIn(form, 'lock').split(' ');
-    const locks = (await selectedLocks(site, call, ids)).filter((row) => releaseWay(bearer, row) !== 'none');
+    const ids = idsIn(form);
+    const locks = await releasableLocks(site, call, ids);
     const force = countForced(call, locks) > 0;
-    const reason = parseNote(textIn(form, 'reason'));
-    if (!reason.ok) return confirm(site, call, ids, form, reason.reason);
-    if (force && reason.value === null) {
-      return confirm(site, call, ids, form, 'Enter a reason: the holder of the lock will ask.');
+    const { reason } = readFields(form, { reason: parseNote });
+    if (force && reason === null) {
+      throw invalid({ pointer: '#/reason', detail: 'Enter a reason: the holder of the lock will ask.' });
     }
-    const releaser = { ...actorOf(c), owner: bearer.owner, force, reason: reason.value ?? '' };
+    const releaser = { ...actorOf(c), owner: bearer.owner, force, reason: reason ?? '' };
     const requests = locks.map(({ id, path }) => ({ workspace, path, match: (held: string) => held === id, releaser }));
     const releases = await Promise.allSettled(requests.map(site.locks.release));
     const failed = releases.find((each) => each.status === 'rejected');
     const released = releases.filter((each) => each.status === 'fulfilled' && each.value.kind === 'released').length;
     if (released === 0 && failed !== undefined) throw failed.reason;
-    if (released === 0) return confirm(site, call, ids);
-    return { to: urls.locks(workspace), notice: released === ids.length ? 'released' : 'released-some' };
+    const some = released === 0 ? 'ended' : 'released-some';
+    return { to: urls.locks(workspace), notice: released === ids.length ? 'released' : some };
   });
 }
 
-/** The active locks with these ids. Invalid ids are ignored: they may contain characters that a database rejects. */
-async function selectedLocks({ storage }: Site, { workspace }: WorkspaceCall, ids: readonly string[]) {
+const idsIn = (form: URLSearchParams): readonly string[] => textIn(form, 'lock').split(' ');
+
+/** The active locks with these ids that the token may release. */
+async function releasableLocks({ storage }: Site, { workspace, bearer }: WorkspaceCall, ids: readonly string[]) {
+  // Ids that are invalid may contain characters that a database rejects.
   const valid = ids.filter((id) => /^[!-~]{1,128}$/.test(id)).slice(0, maxIds);
-  return valid.length === 0 ? [] : locksWithIds(storage.read, workspace.id, valid);
+  const held = valid.length === 0 ? [] : await locksWithIds(storage.read, workspace.id, valid);
+  const locks = held.filter((row) => releaseWay(bearer, row) !== 'none');
+  if (locks.length > 0 || held.length === 0) return locks;
+  const reason = 'Only its holder, or a token with the scope locks:admin, can release a lock.';
+  throw new Refusal('lock-of-another-owner', `Nothing was released. ${reason}`);
 }
 
 const countForced = ({ bearer }: WorkspaceCall, rows: readonly LockRow[]): number =>
   rows.filter((row) => releaseWay(bearer, row) === 'force').length;
 
-/** Asks for confirmation. If there is a problem, it shows the entered values again. */
-async function confirm(
-  site: Site,
-  call: WorkspaceCall,
-  ids: readonly string[],
-  values = new URLSearchParams(),
-  problem?: string,
-): Promise<View> {
-  const held = await selectedLocks(site, call, ids);
-  const locks = held.filter((row) => releaseWay(call.bearer, row) !== 'none');
+/** Asks for confirmation. */
+async function confirm(site: Site, call: WorkspaceCall): Promise<PageResult> {
+  const { c, form, refusal } = call;
   const { id } = call.workspace;
-  if (locks.length === 0) {
-    const back = buttonLink(urls.locks(id), 'Back to the locks');
-    const [status, what, next] = nothingToRelease(ids, held);
-    return { title: 'Release locks', main: html`${empty(what, next)}${back}`, status };
-  }
+  const to = urls.locks(id);
+  const ids = refusal ? idsIn(form) : new URL(c.req.url).searchParams.getAll('lock');
+  if (ids.length === 0) return { to, notice: 'unselected' };
+  const locks = await releasableLocks(site, call, ids);
+  if (locks.length === 0) return { to, notice: 'ended' };
   const forced = countForced(call, locks);
   const main = html`<p class="warning">${warningOf(forced, locks)}</p>
     ${htmlTable(locks.map((row) => lockRow(call, row)))}
     ${postForm({
       action: `/workspaces/${id}/locks/release`,
       hidden: { lock: locks.map(({ id }) => id).join(' ') },
-      values,
+      sent: call,
       fields: forced > 0 ? [reasonField] : [],
-      errors: { reason: problem },
       button: `${forced > 0 ? 'Force release' : 'Release'} ${pluralize(locks.length, 'lock')}`,
       kind: 'danger',
-      more: buttonLink(urls.locks(id), 'Cancel'),
+      more: buttonLink(to, 'Cancel'),
     })}`;
-  return { title: 'Release locks', main, status: problem === undefined ? 200 : 422 };
-}
-
-function nothingToRelease(ids: readonly string[], held: readonly LockRow[]): readonly [number, string, string] {
-  if (held.length > 0) {
-    return [
-      403,
-      'Nothing was released.',
-      'Only its holder, or a token with the scope locks:admin, can release a lock.',
-    ];
-  }
-  if (ids.length === 0) return [422, 'No lock is selected.', 'Check the boxes of the locks that you want to release.'];
-  return [404, 'Nothing was released.', 'The selected locks were already released, or have expired.'];
+  return { title: 'Release locks', main };
 }
 
 function warningOf(forced: number, rows: readonly LockRow[]): string {

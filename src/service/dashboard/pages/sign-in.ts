@@ -76,7 +76,7 @@ export function addSignInPages(site: Site): void {
   app.post('/sign-in', requireSameSite, async (c) => send(c, await signInWithToken(c)));
   app.post('/sign-in/link', requireSameSite, async (c) => send(c, await signInWithLink(c)));
 
-  addAction(site, '/sign-out', 'any-token', async ({ c }) => {
+  addAction(site, '/sign-out', 'any-token', undefined, async ({ c }) => {
     const { secret } = c.get('session');
     await storage.commit('tokens', (db) => endSession(db, actorOf(c), secret));
     return { to: '/sign-in', notice: 'signed-out', cookie: endedCookie(c.env.incoming) };
@@ -106,10 +106,9 @@ const tokenForm = (to: string, problem?: string): View =>
       action: '/sign-in',
       hidden: { to },
       fields: [textInput('token', 'API token', { hint, type: 'password', attributes: html` required autofocus` })],
-      errors: { token: problem },
       button: 'Sign in',
     })}`,
-    problem === undefined ? 200 : 403,
+    problem,
   );
 
 const linkForm = (link: string): View =>
@@ -117,4 +116,8 @@ const linkForm = (link: string): View =>
     <p>This link signs you in as an administrator, once. Use it to create a token for yourself.</p>
     ${postForm({ action: '/sign-in/link', hidden: { link }, button: 'Sign in as administrator' })}`);
 
-const signInView = (main: Markup, status = 200): View => ({ title: 'Sign in', main, status });
+const signInView = (main: Markup, problem?: string): View => ({
+  title: 'Sign in',
+  main,
+  ...(problem !== undefined && { problem, status: 403 }),
+});

@@ -23,19 +23,20 @@ export function addTokenPages(site: Site): void {
     return { title: 'Tokens', actions, main: htmlTable(ordered.map((token) => row(call, token))) };
   });
 
-  addPage(site, '/tokens/:token', 'admin', (call) => tokenView(site, call, idIn(call)));
+  const tokenPage = (call: PageCall) => tokenView(site, call);
+  addPage(site, '/tokens/:token', 'admin', tokenPage);
 
-  addAction(site, '/tokens/:token/rotate', 'admin', async (call) => {
+  addAction(site, '/tokens/:token/rotate', 'admin', tokenPage, async (call) => {
     const id = idIn(call);
     const rotation = await storage.commit('global', (db) => rotateToken(db, actorOf(call.c), id));
-    if (rotation.kind !== 'rotated')
-      return tokenView(site, call, id, 'Nothing was changed: the token was already rotated, or has ended.');
+    if (rotation.kind === 'unknown') throw noSuchToken();
+    if (rotation.kind === 'over') return { to: tokenUrl(id), notice: 'unrotated' };
     const { token, oldValidUntil } = rotation;
     const result = html`The token ${userText(token.name)} was rotated; the old secret is valid until ${pointInTime(oldValidUntil)}.`;
     return createdTokenView(call, rotation, result);
   });
 
-  addAction(site, '/tokens/:token/revoke', 'admin', async (call) => {
+  addAction(site, '/tokens/:token/revoke', 'admin', tokenPage, async (call) => {
     const id = idIn(call);
     const revocation = await storage.commit('global', (db) => revokeToken(db, actorOf(call.c), id));
     if (revocation === 'unknown') throw noSuchToken();
@@ -76,20 +77,16 @@ function row({ bearer, now }: PageCall, token: Token): Row {
 const stateText = ({ state, replaced_by }: Token): Markup =>
   html`<span class="state ${state}">${state}</span>${replaced_by === null ? '' : html` <a href="${tokenUrl(replaced_by)}">rotated</a>`}`;
 
-/** A token, everything that depends on it, and forms to rotate or revoke it. `problem` says why nothing was done. */
-async function tokenView({ storage }: Site, call: PageCall, id: string, problem?: string): Promise<View> {
-  const token = await findToken(storage.read, id);
+/** A token, everything that depends on it, and forms to rotate or revoke it. */
+async function tokenView({ storage }: Site, call: PageCall): Promise<View> {
+  const token = await findToken(storage.read, idIn(call));
   if (token === undefined) throw noSuchToken();
-  const main = html`${problem === undefined ? '' : html`<p class="warning" role="alert">${problem}</p>`}
-    ${tokenFacts(
-      token,
-      call.now,
-      html`<dt>State</dt><dd>${stateText(token)}</dd>
-        <dt>Created</dt><dd>${time(token.created_at, call.now)}</dd>`,
-    )}
+  const more = html`<dt>State</dt><dd>${stateText(token)}</dd>
+    <dt>Created</dt><dd>${time(token.created_at, call.now)}</dd>`;
+  const main = html`${tokenFacts(token, call.now, more)}
     ${token.state === 'active' && token.replaced_by === null ? rotation(call, token) : ''}
     ${token.state === 'active' ? revocation(call, token) : ''}`;
-  return { title: `The token ${token.name}`, main, status: problem === undefined ? 200 : 409 };
+  return { title: `The token ${token.name}`, main };
 }
 
 const rotation = ({ bearer }: PageCall, { id }: Token): Markup =>

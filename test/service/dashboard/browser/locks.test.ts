@@ -102,7 +102,7 @@ describe('the locks page', () => {
     await path.fill('Content/../Hero.uasset');
     await page.getByLabel('For how long').fill('1h');
     await path.press('Enter');
-    await page.getByText('segment').waitFor();
+    await page.getByRole('alert').getByText('segment').waitFor();
     await expectProblem(page, /status of 422/);
     await expectAccessible(page);
     await path.fill('Content/Hero.uasset');
