@@ -54,6 +54,8 @@ export interface Comparison {
 }
 
 export interface Compared extends Comparison {
+  /** The branch that was compared with the others. */
+  readonly branch?: string | undefined;
   /** Why not all branches were compared; set if `as_of` is null. */
   readonly gap?: ComparisonGap;
 }

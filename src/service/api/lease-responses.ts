@@ -2,43 +2,30 @@ import type { QueuePosition } from '../../interface/problem.ts';
 import { type ApiResponse, jsonApiResponse, Refusal } from '../contract/response.ts';
 import type { Resource } from '../contract/schemas.ts';
 import { type LockRow, toLock } from '../locks/find.ts';
-import type { KnownLease, LeaseDecision } from '../locks/leases.ts';
-import type { Blocked } from '../locks/take.ts';
+import type { KnownLease } from '../locks/leases.ts';
+import { appliedWait, type Blocked, obstacleText, retryHeaders } from '../locks/refusals.ts';
 import type { Waited } from '../locks/wait-terms.ts';
 import { findPools } from '../pools/pools.ts';
 import { mapInSlices } from '../runtime/map-in-slices.ts';
 import type { Database } from '../storage/storage.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
 import type { Lease, waitingLeaseSchema } from './lease-schemas.ts';
-import { appliedWait, obstacleText, outdatedRefusal, retryAfterSeconds } from './lock-responses.ts';
 
 export async function putLeaseResponse(
   read: Database,
   id: string,
-  branch: string | undefined,
-  decision: Waited<LeaseDecision>,
+  decision: Waited<KnownLease | Blocked>,
 ): Promise<ApiResponse> {
-  switch (decision.kind) {
-    case 'granted': {
-      const { latest, outdated, as_of } = decision.comparison;
-      const compared = latest !== 'off' && { outdated, ...(as_of !== undefined && { as_of }) };
-      const lease = await leaseResponse(read, decision, { ...compared });
-      if (!decision.isNew) return lease;
-      return { ...lease, status: 201, headers: appliedWait(decision.waitedSeconds) };
-    }
-    case 'blocked': {
-      const { paths, count, remainingSeconds, queue, waitedSeconds } = decision;
-      const headers = { 'retry-after': retryAfterSeconds(remainingSeconds), ...appliedWait(waitedSeconds) };
-      if (queue !== undefined) return jsonApiResponse(202, waitingLease(id, paths, queue), headers);
-      const locks = paths.flatMap(({ lock }) => (lock ? toLock(lock) : []));
-      const more = count > 1 ? ` ${count - 1} more of the paths ${count === 2 ? 'is' : 'are'} not free.` : '';
-      throw new Refusal('locked', `${obstacleText(decision)}${more}`, { locks, blocked: count, headers });
-    }
-    case 'outdated':
-      throw outdatedRefusal(branch, decision.comparison, decision.comparison.outdated);
-    default:
-      throw decision.refusal;
+  if (decision.kind === 'granted') {
+    const lease = await leaseResponse(read, decision);
+    return decision.isNew ? { ...lease, status: 201, headers: appliedWait(decision.waitedSeconds) } : lease;
   }
+  const { paths, count, queue } = decision;
+  const headers = retryHeaders(decision);
+  if (queue !== undefined) return jsonApiResponse(202, waitingLease(id, paths, queue), headers);
+  const locks = paths.flatMap(({ lock }) => (lock ? toLock(lock) : []));
+  const more = count > 1 ? ` ${count - 1} more of the paths ${count === 2 ? 'is' : 'are'} not free.` : '';
+  throw new Refusal('locked', `${obstacleText(decision)}${more}`, { locks, blocked: count, headers });
 }
 
 export const waitingLease = (
@@ -55,8 +42,7 @@ export const waitingLease = (
 /** Only for the owner of the lease, because it contains the secret properties of a pool. */
 export async function leaseResponse(
   read: Database,
-  { row, locks, lost }: KnownLease,
-  compared: Pick<Lease, 'outdated' | 'as_of'> = {},
+  { row, locks, lost, comparison = { latest: 'off', outdated: [] } }: KnownLease,
 ): Promise<ApiResponse> {
   const [pool] = row.pool === null ? [] : await findPools(read, row.workspace_id, row.pool);
   const items = new Map(pool?.items.map((item) => [item.path, item]));
@@ -64,12 +50,13 @@ export async function leaseResponse(
     const { properties, secret } = items.get(lock.path) ?? { properties: {}, secret: [] };
     return { ...toLock(lock), state: 'held', ...(row.pool !== null && { properties, secret }) };
   };
+  const { latest, outdated, as_of } = comparison;
   const [first] = locks;
   const firstEnd = locks.reduce((end, { expires_at }) => Math.min(end, expires_at), Number.MAX_SAFE_INTEGER);
   const lease: Omit<Lease, 'locks'> = {
     id: row.id,
     state: first ? 'held' : 'ended',
-    ...compared,
+    ...(latest !== 'off' && { outdated, as_of }),
     acquired_at: first ? asTimestamp(first.acquired_at) : null,
     expires_at: first ? asTimestamp(firstEnd) : null,
   };

@@ -79,7 +79,7 @@ export function addLeaseRoutes(api: Api, parts: ApiParts): void {
         compare: (paths) => parts.compare({ workspace, branch, paths }),
       };
       return waitWith(c, storage, async (options) =>
-        putLeaseResponse(storage.read, id, branch, await locks.acquireLease(request, options)),
+        putLeaseResponse(storage.read, id, await locks.acquireLease(request, options)),
       );
     },
   });

@@ -13,9 +13,9 @@ import { type ApiResponse, jsonApiResponse } from '../contract/response.ts';
 import { lockSchema } from '../contract/schemas.ts';
 import { clientIsGone } from '../http/context.ts';
 import { type LockQuery, listLocks, toLock } from '../locks/find.ts';
+import { appliedWait } from '../locks/refusals.ts';
 import { maxWaitSeconds } from '../locks/wait-terms.ts';
 import { maxPreferLength, waitWith } from './lock-headers.ts';
-import { appliedWait } from './lock-responses.ts';
 import { type Api, type ApiParts, addWorkspaceOperation, jsonResponse } from './operation.ts';
 
 const pageSize = 100;

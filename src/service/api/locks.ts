@@ -1,16 +1,16 @@
 import { z } from '@hono/zod-openapi';
 import { lockPathFromUrl } from '../../interface/lock-path.ts';
+import type { Lock } from '../../interface/resources.ts';
 import { admitEmptyRelease, requireFreeDisk } from '../access/access.ts';
 import { actorOf, bearerOf, keyedRequestOf, originHeader, runOriginOf } from '../access/caller.ts';
 import { describedLockPath, lockRequestSchema, noteField } from '../contract/request-fields.ts';
-import { emptyResponse, valid } from '../contract/response.ts';
+import { type ApiResponse, emptyResponse, jsonApiResponse, valid } from '../contract/response.ts';
 import { acquiredLockSchema, lockSchema } from '../contract/schemas.ts';
-import { grants } from '../contract/scopes.ts';
 import { lastSegment } from '../http/request-target.ts';
 import { isKeyUsed } from '../idempotency/idempotency.ts';
-import { parseIfMatch, tagPattern } from '../locks/change-lock.ts';
+import { entityTag, parseIfMatch, tagPattern } from '../locks/change-lock.ts';
+import { appliedWait, orThrow } from '../locks/refusals.ts';
 import { lockBranchHeader, lockBranchOf, waitHeaders, waitWith } from './lock-headers.ts';
-import { acquireResponse, releaseRefusal, renewResponse } from './lock-responses.ts';
 import {
   type Api,
   type ApiParts,
@@ -69,15 +69,19 @@ export function addLockRoutes(api: Api, parts: ApiParts): void {
       const caller = { workspace: workspace.id, bearer: bearerOf(c) };
       if (ifMatch !== undefined) {
         const renewal = { ...body, ...caller, match: parseIfMatch(ifMatch) };
-        return renewResponse(workspace.id, body.path, await locks.renew(key, renewal));
+        const { lock } = orThrow(await locks.renew(key, renewal));
+        return jsonApiResponse(200, lock, lockHeaders(workspace.id, lock));
       }
       await requireFreeDisk(parts, () => isKeyUsed(storage, key));
       const branch = lockBranchOf(c);
       const compare = () => parts.compare({ workspace, branch, paths: [body.path] });
       const request = { ...body, ...caller, origin: runOriginOf(c), compare };
-      return waitWith(c, storage, async (options) =>
-        acquireResponse(workspace.id, branch, await locks.acquire(key, request, options)),
-      );
+      return waitWith(c, storage, async (options) => {
+        const { lock, comparison, waitedSeconds } = await locks.acquire(key, request, options);
+        const { latest, outdated, as_of } = comparison;
+        const acquired = { ...lock, ...(latest !== 'off' && { outdated: outdated[0] ?? null, as_of }) };
+        return jsonApiResponse(201, acquired, { ...appliedWait(waitedSeconds), ...lockHeaders(workspace.id, lock) });
+      });
     },
   });
 
@@ -111,22 +115,17 @@ export function addLockRoutes(api: Api, parts: ApiParts): void {
       // Parsed from the raw path, because the decoded path no longer shows which slashes were encoded.
       const path = valid('path', lockPathFromUrl(lastSegment(c.req.path)));
       const bearer = bearerOf(c);
-      const forceRequested = query.force === 'true';
-      const release = await locks.release({
-        workspace: workspace.id,
-        path,
-        match: parseIfMatch(c.req.header('if-match')),
-        releaser: {
-          ...actorOf(c),
-          owner: bearer.owner,
-          force: forceRequested && grants(bearer.scopes, 'locks:admin'),
-          ...(query.reason && { reason: query.reason }),
-        },
-      });
-      if (release.kind !== 'released') admitEmptyRelease(parts, bearer);
-      const refusal = releaseRefusal(path, release, forceRequested ? bearer.scopes : undefined);
-      if (refusal !== undefined) throw refusal;
+      const match = parseIfMatch(c.req.header('if-match'));
+      const change = { workspace: workspace.id, path, match, bearer, actor: actorOf(c) };
+      const release = await locks.release({ ...change, force: query.force === 'true', reason: query.reason });
+      if (release.kind === 'refused') admitEmptyRelease(parts, bearer);
+      orThrow(release);
       return emptyResponse(204);
     },
   });
 }
+
+const lockHeaders = (workspace: string, { id, path }: Lock): ApiResponse['headers'] => ({
+  etag: entityTag(id),
+  location: `/v1/workspaces/${workspace}/locks/${encodeURIComponent(path)}`,
+});

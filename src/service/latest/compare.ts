@@ -63,7 +63,7 @@ export function createCompare(parts: CompareParts): Compare {
   async function compareOnce(latest: LatestMode, request: CompareRequest, maxAgeMs: number) {
     const heads = await refreshMirror(request, maxAgeMs);
     const { outdated, isComplete } = await outdatedIn(heads, request);
-    const compared: Compared = { latest, outdated, ...ageOf(heads, isComplete) };
+    const compared: Compared = { latest, branch: request.branch, outdated, ...ageOf(heads, isComplete) };
     return { heads, compared };
   }
 

@@ -1,6 +1,5 @@
 import { admitEmptyRelease, requireFreeDisk } from '../access/access.ts';
 import { actorOf, bearerOf, keyedRequestOf, runOriginOf } from '../access/caller.ts';
-import { acquiredLock, releaseRefusal } from '../api/lock-responses.ts';
 import type { ApiParts } from '../api/operation.ts';
 import { writeCursor } from '../contract/request-fields.ts';
 import { type ApiResponse, parseRequestPart } from '../contract/response.ts';
@@ -11,6 +10,7 @@ import { readQuery } from '../http/request-target.ts';
 import { isKeyUsed } from '../idempotency/idempotency.ts';
 import { isLfsRenewalDue, isOwnLock } from '../locks/change-lock.ts';
 import { type LockRow, listLocks, locksWithIds, toLock } from '../locks/find.ts';
+import { orThrow } from '../locks/refusals.ts';
 import type { Storage } from '../storage/storage.ts';
 import { lfsLockTtl } from '../workspaces/settings.ts';
 import { acquireSchema, lfsQueryNames, looksLikeLockId, querySchema, releaseSchema, verifySchema } from './requests.ts';
@@ -27,7 +27,7 @@ export function addLfsLockRoutes(app: App, routes: ApiParts): void {
       const { path, ref: branch } = await readOptionalBody(c, acquireSchema);
       const key = keyedRequestOf(c);
       await requireFreeDisk(routes, () => isKeyUsed(storage, key));
-      const acquisition = await locks.acquire(key, {
+      const { lock } = await locks.acquire(key, {
         workspace: workspace.id,
         path,
         compare: () => routes.compare({ workspace, branch, paths: [path] }),
@@ -37,7 +37,6 @@ export function addLfsLockRoutes(app: App, routes: ApiParts): void {
         origin: runOriginOf(c),
         fromLfs: true,
       });
-      const { lock } = acquiredLock(acquisition, branch);
       return lfsResponse(201, { lock: lfsLock(lock) });
     },
   });
@@ -85,7 +84,7 @@ export function addLfsLockRoutes(app: App, routes: ApiParts): void {
     access: 'locks:write',
     charge: 'never',
     async handle(c, { id: workspace }): Promise<ApiResponse> {
-      const { force: forceRequested } = await readOptionalBody(c, releaseSchema);
+      const { force } = await readOptionalBody(c, releaseSchema);
       const id = c.req.param('lock') ?? '';
       const found = await findById(storage, workspace, id);
       const absent = lfsError(
@@ -98,17 +97,13 @@ export function addLfsLockRoutes(app: App, routes: ApiParts): void {
         admitEmptyRelease(routes, bearer);
         return absent;
       }
-      const lock = toLock(found);
-      const release = await locks.release({
-        workspace,
-        path: lock.path,
-        match: (held) => held === id,
-        releaser: { ...actorOf(c), owner: bearer.owner, force: forceRequested && grants(bearer.scopes, 'locks:admin') },
-      });
-      if (release.kind !== 'released') admitEmptyRelease(routes, bearer);
-      if (release.kind === 'absent' || release.kind === 'another-lock') return absent;
-      const refusal = releaseRefusal(lock.path, release, forceRequested ? bearer.scopes : undefined);
-      if (refusal !== undefined) throw refusal;
+      const change = { workspace, path: found.path, match: (held: string) => held === id, bearer, actor: actorOf(c) };
+      const release = await locks.release({ ...change, force });
+      if (release.kind === 'refused') {
+        admitEmptyRelease(routes, bearer);
+        if (['not-found', 'lock-changed'].includes(release.refusal.problem)) return absent;
+      }
+      const { lock } = orThrow(release);
       return lfsResponse(200, { lock: lfsLock(lock) });
     },
   });

@@ -1,14 +1,17 @@
 import { sql } from 'kysely';
 import { milliseconds, type Ttl } from '../../interface/duration.ts';
 import type { Lock } from '../../interface/resources.ts';
-import { type Actor, type AuditEntry, recordAudit } from '../audit/audit.ts';
-import { type Subscriber, subscribersOf } from '../outbox/outbox.ts';
+import { type Actor, recordAudit } from '../audit/audit.ts';
+import { insufficientScope, Refusal } from '../contract/response.ts';
+import { grants } from '../contract/scopes.ts';
+import { subscribersOf } from '../outbox/outbox.ts';
 import { batchQuery, numberOf, textOf } from '../storage/batch-query.ts';
 import type { Database } from '../storage/storage.ts';
 import { now } from '../storage/timestamp.ts';
 import type { Bearer } from '../tokens/tokens.ts';
 import { findLocks, type LockRow, type StoredLock, toLock } from './find.ts';
 import { type LockEnd, recordEnds } from './history.ts';
+import { heldBy, type Refused, refused } from './refusals.ts';
 
 /** Renewals and releases, decided in input order, with few queries for any number of them. */
 
@@ -16,48 +19,42 @@ interface ChangeRequest {
   readonly workspace: string;
   readonly path: string;
   readonly match: IdMatch;
+  readonly bearer: Bearer;
 }
 
 const keysOf = (requests: readonly ChangeRequest[]) => requests.map(({ workspace, path }) => ({ workspace, path }));
 
 export interface RenewRequest extends ChangeRequest {
   readonly ttl: Ttl;
-  readonly bearer: Bearer;
   /** Never shortens the lock. */
   readonly isExtension?: boolean;
 }
 
-/** Why a lock was not changed. */
-type Unchanged = { readonly kind: 'absent' } | { readonly kind: 'another-lock' | 'another-owner'; readonly lock: Lock };
+export type ChangeDecision = { readonly kind: 'renewed' | 'released'; readonly lock: Lock } | Refused;
 
-export type RenewDecision =
-  | { readonly kind: 'renewed'; readonly lock: Lock }
-  | { readonly kind: 'lasts-longer' }
-  | Unchanged;
-
-export async function renewLocks(db: Database, requests: readonly RenewRequest[]): Promise<readonly RenewDecision[]> {
+export async function renewLocks(db: Database, requests: readonly RenewRequest[]): Promise<readonly ChangeDecision[]> {
   const locks = await findLocks(db, keysOf(requests));
   /** Later requests for the same lock replace earlier ones. */
   const due = new Map<string, StoredLock & { readonly ttlMs: number }>();
-  const decisions = requests.map(({ ttl, bearer, match, isExtension }, index): RenewDecision | undefined => {
+  const refusals = requests.map(({ path, ttl, bearer, match, isExtension }, index): Refusal | undefined => {
     const found = locks[index];
-    if (found === undefined) return { kind: 'absent' };
-    const lock = toLock(found);
-    if (!match(found.id)) return { kind: 'another-lock', lock };
-    if (!isOwnLock(found, bearer)) return { kind: 'another-owner', lock };
+    if (found === undefined) return nothingToRenew(path);
+    if (!match(found.id)) return anotherLock(found);
+    if (!isOwnLock(found, bearer)) return ofAnotherOwner(found, 'Only its owner can renew it.');
     const ttlMs = milliseconds(ttl);
     const remainingMs = due.get(found.id)?.ttlMs ?? found.remainingMs;
-    if (isExtension && remainingMs >= ttlMs) return { kind: 'lasts-longer' };
+    if (isExtension && remainingMs >= ttlMs) return lastsLonger();
     due.set(found.id, { ...found, ttlMs });
     return undefined;
   });
   const renewed = due.size === 0 ? [] : await updateLocks(db, [...due.values()]);
   const ends = new Map(renewed.map(({ id, expires_at }) => [id, expires_at]));
-  return decisions.map((decision, index) => {
-    if (decision !== undefined) return decision;
+  return requests.map(({ path }, index) => {
     const found = locks[index];
     const expires_at = ends.get(found?.id ?? '');
-    if (found === undefined || expires_at === undefined) return { kind: 'absent' };
+    const refusal = refusals[index];
+    if (refusal !== undefined) return refused(refusal);
+    if (found === undefined || expires_at === undefined) return refused(nothingToRenew(path));
     return { kind: 'renewed', lock: toLock({ ...found, expires_at }) };
   });
 }
@@ -83,19 +80,13 @@ export const isLfsRenewalDue = (
   ttl: Ttl,
 ): boolean => from_lfs === 1 && remainingMs < renewedBelow * milliseconds(ttl);
 
-interface Releaser extends Actor {
-  readonly owner: string;
-  /** Releases a lock of any owner. The caller must check the permission first. */
+export interface ReleaseRequest extends ChangeRequest {
+  readonly actor: Actor;
+  /** Releases a lock of any owner, if the scopes allow it. */
   readonly force: boolean;
   /** Reason for a forced release, entered by the person who forces it. */
-  readonly reason?: string;
+  readonly reason?: string | null | undefined;
 }
-
-export interface ReleaseRequest extends ChangeRequest {
-  readonly releaser: Releaser;
-}
-
-export type ReleaseDecision = { readonly kind: 'released'; readonly lock: Lock } | Unchanged;
 
 interface Granted extends ReleaseRequest {
   readonly found: StoredLock;
@@ -104,21 +95,36 @@ interface Granted extends ReleaseRequest {
 export async function releaseLocks(
   db: Database,
   requests: readonly ReleaseRequest[],
-): Promise<readonly ReleaseDecision[]> {
+): Promise<readonly ChangeDecision[]> {
   const keys = keysOf(requests);
   const [locks, subscribers] = await Promise.all([findLocks(db, keys), subscribersOf(db, keys)]);
   const granted = new Map<string, Granted>();
-  const releases = requests.map((request, index): ReleaseDecision => {
+  const releases = requests.map((request, index): ChangeDecision => {
     const found = locks[index];
-    if (found === undefined || granted.has(found.id)) return { kind: 'absent' };
-    const lock = toLock(found);
-    const { match, releaser } = request;
-    if (!match(found.id)) return { kind: 'another-lock', lock };
-    if (!releaser.force && !isOwnLock(found, releaser)) return { kind: 'another-owner', lock };
+    const { path, match, bearer, force } = request;
+    if (found === undefined || granted.has(found.id)) {
+      const detail = `There is no lock on ${path}. It was released, has expired, or never existed.`;
+      return refused(new Refusal('not-found', detail));
+    }
+    if (!match(found.id)) return refused(anotherLock(found));
+    const mayRelease = isOwnLock(found, bearer) || (force && grants(bearer.scopes, 'locks:admin'));
+    if (!mayRelease) return refused(force ? notAdmin(found, bearer) : ofAnotherOwner(found, forceAdvice));
     granted.set(found.id, { ...request, found });
-    return { kind: 'released', lock };
+    return { kind: 'released', lock: toLock(found) };
   });
-  await deleteGranted(db, [...granted.values()], subscribers);
+  if (granted.size === 0) return releases;
+  const ended = [...granted.values()];
+  await deleteLocks(db, keysOf(ended));
+  const ends = ended.map(({ found: lock, bearer }): LockEnd => {
+    const kind = isOwnLock(lock, bearer) ? 'released' : 'force-released';
+    return { kind, lock, at: lock.expires_at - lock.remainingMs, by: bearer.owner };
+  });
+  await recordEnds(db, ends, subscribers);
+  for (const { workspace, path, bearer, actor, reason, found } of ended) {
+    const { id, owner, origin } = found;
+    const detail = { workspace, path, lock: id, owner, origin, ...(reason && { reason }) };
+    if (!isOwnLock(found, bearer)) await recordAudit(db, { actor, action: 'lock.force-released', detail });
+  }
   return releases;
 }
 
@@ -128,35 +134,31 @@ const deleteLocks = batchQuery((db, members) =>
     .where(sql<boolean>`(workspace_id, path) in (select ${textOf('workspace')}, ${textOf('path')} from ${members})`),
 );
 
-async function deleteGranted(
-  db: Database,
-  granted: readonly Granted[],
-  subscribers: readonly Subscriber[],
-): Promise<void> {
-  if (granted.length === 0) return;
-  await deleteLocks(db, keysOf(granted));
-  const ends = granted.map(({ found: lock, releaser }): LockEnd => {
-    const kind = isOwnLock(lock, releaser) ? 'released' : 'force-released';
-    return { kind, lock, at: lock.expires_at - lock.remainingMs, by: releaser.owner };
-  });
-  await recordEnds(db, ends, subscribers);
-  for (const release of granted) {
-    if (!isOwnLock(release.found, release.releaser)) await recordAudit(db, auditOf(release));
-  }
-}
-
 /** Whether the caller may renew and release the lock without force: any token of its owner may. */
 export const isOwnLock = (lock: Pick<LockRow, 'owner'>, { owner }: Pick<Bearer, 'owner'>): boolean =>
   lock.owner === owner;
 
-function auditOf({ workspace, path, releaser, found }: Granted): AuditEntry {
-  const { id, owner, origin } = found;
-  const { reason } = releaser;
-  return {
-    actor: releaser,
-    action: 'lock.force-released',
-    detail: { workspace, path, lock: id, owner, origin, ...(reason !== undefined && { reason }) },
-  };
+const nothingToRenew = (path: string): Refusal =>
+  new Refusal('lock-changed', `There is no lock on ${path} to renew. It was released or has expired.`);
+
+const lastsLonger = (): Refusal =>
+  new Refusal('invalid-request', 'The lock already lasts longer than that. Choose a longer time.');
+
+function anotherLock(found: LockRow): Refusal {
+  const lock = toLock(found);
+  const detail = `The lock on ${lock.path} is not the one in the request: it is ${heldBy(lock)}.`;
+  return new Refusal('lock-changed', detail, { lock, headers: { etag: entityTag(lock.id) } });
+}
+
+const ofAnotherOwner = (found: LockRow, rule: string): Refusal =>
+  new Refusal('lock-of-another-owner', `${found.path} is ${heldBy(toLock(found))}. ${rule}`, { lock: toLock(found) });
+
+const forceAdvice = 'A token with the scope locks:admin can release it, with --force or ?force=true.';
+
+function notAdmin(found: LockRow, { scopes }: Bearer): Refusal {
+  const lock = toLock(found);
+  const { problem, message, extras } = insufficientScope('locks:admin', scopes);
+  return new Refusal(problem, `${lock.path} is ${heldBy(lock)}. ${message}`, { ...extras, lock });
 }
 
 export const entityTag = (id: string): string => `"${id}"`;

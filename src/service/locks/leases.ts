@@ -21,8 +21,9 @@ import {
 } from './lease-store.ts';
 import type { LockQuota } from './lock-quota.ts';
 import { placeInLine } from './queue.ts';
+import type { Blocked, Refused } from './refusals.ts';
 import { type LockRequest, sharedIdOf } from './store-locks.ts';
-import { blockedNow, type TakeDecision, take } from './take.ts';
+import { blockedNow, take } from './take.ts';
 import { type Place, waitIds } from './wait-terms.ts';
 import { findWait, keysOfWait, removeWaits } from './waits.ts';
 
@@ -46,11 +47,11 @@ export interface KnownLease {
   readonly row: LeaseRow;
   readonly locks: readonly LockRow[];
   readonly lost: readonly LostLock[];
+  /** For a request. */
+  readonly comparison?: Compared;
 }
 
-type Ungranted = Exclude<TakeDecision, { readonly kind: 'granted' }>;
-
-export type LeaseDecision = { readonly comparison: Compared } & (KnownLease | Ungranted);
+export type LeaseDecision = KnownLease | Blocked | Refused;
 
 /**
  * Returns the lease, whether it is granted now or was before. If it must wait and the request has a place, it is in
@@ -67,7 +68,8 @@ export async function takeLease(
   const held = before?.locks.map(({ path }) => path as LockPath);
   const comparison = await request.compare(held ?? (await request.readPaths(read)));
   const decide = async (db: Database) => (await known(db, request)) ?? takeNew(db, request, comparison, place, quota);
-  return { ...(before ?? (await commit(request, decide))), comparison };
+  const decision = before ?? (await commit(request, decide));
+  return decision.kind === 'granted' ? { ...decision, comparison } : decision;
 }
 
 /** The lease, if it was granted before. Throws if it has ended. */
@@ -99,7 +101,7 @@ async function takeNew(
   comparison: Compared,
   place: Place | undefined,
   quota: LockQuota,
-): Promise<KnownLease | Ungranted> {
+): Promise<LeaseDecision> {
   const { workspace, bearer, fingerprint, pool = null } = request;
   const keys = (await readPaths(db)).map((path) => ({ workspace, path }));
   const wanted = count ?? keys.length;

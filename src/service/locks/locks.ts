@@ -8,13 +8,14 @@ import type { Storage } from '../storage/storage.ts';
 import type { Bearer } from '../tokens/tokens.ts';
 import { type AskRequest, ask, peopleInTurn, tell, withdraw } from './ask.ts';
 import { type ReleaseRequest, type RenewRequest, releaseLocks, renewLocks } from './change-lock.ts';
-import { type LockKey, nameOf } from './find.ts';
+import { type LockKey, nameOf, toLock } from './find.ts';
 import { readPath } from './kept-paths.ts';
 import type { LeaseKey } from './lease-store.ts';
 import { type AdmitEnd, endLease, type LeaseRequest, renewLease, takeLease } from './leases.ts';
 import { createLockWaiters, type Wait, type WatchedPath } from './local-waiters.ts';
 import { createLockQuota, type LockQuotas } from './lock-quota.ts';
 import { endOfLine, placeInLine } from './queue.ts';
+import { lockedRefusal, orThrow } from './refusals.ts';
 import type { LockRequest } from './store-locks.ts';
 import { type TakeRequest, take } from './take.ts';
 import { type Place, presenceMs, requestGapMs, type Waited, type WaitOptions, waitIds } from './wait-terms.ts';
@@ -96,14 +97,21 @@ export function createLocks({ storage, idempotency, quotas, metrics, onError }: 
     const place = { requestId, urgency, gone, presentMs: seconds > 0 ? presenceMs : requestGapMs };
     // Others look again within requestGapMs, even at a path that was kept for this client: see lookAgainMs().
     const leave = (presentMs: number) => commitPresence({ ...client, presentMs }).catch(onError);
-    let last = await attempt({ ...place, isFirst: true });
-    // The client may have disconnected after it joined the line.
-    if (last.kind === 'refused' && gone.aborted) await leave(0);
+    async function decide(isFirst: boolean): Promise<Decision> {
+      try {
+        if (!isFirst) await authenticate();
+        return await attempt({ ...place, isFirst });
+      } catch (error) {
+        // Others must not wait for a client that was refused at its turn, or disconnected after it joined the line.
+        if (!isFirst || gone.aborted) await leave(0);
+        throw error;
+      }
+    }
+    let last = await decide(true);
     let waitedSeconds: number | undefined = seconds;
     while (last.watched !== undefined && seconds > 0) {
-      const { watched } = last;
       const ms = Math.max(0, deadline - performance.now());
-      const outcome = await waiters.wait({ ...client, ms, watched });
+      const outcome = await waiters.wait({ ...client, ms, watched: last.watched });
       // Too many clients are waiting. A response without `Preference-Applied` tells the client that it did not wait.
       if (outcome === undefined) waitedSeconds = undefined;
       if (outcome !== 'turn') {
@@ -111,15 +119,7 @@ export function createLocks({ storage, idempotency, quotas, metrics, onError }: 
         if (outcome !== 'stopped') await leave(outcome === 'gone' ? 0 : requestGapMs);
         break;
       }
-      try {
-        await authenticate();
-        last = await attempt({ ...place, isFirst: false });
-      } catch (error) {
-        await leave(0);
-        throw error;
-      }
-      // Others must not wait for a client whose request was refused.
-      if (last.watched === undefined && last.kind !== 'granted') await leave(0);
+      last = await decide(false);
     }
     const queue = last.watched && (await placeInLine(read, id));
     return { ...last, waitedSeconds, queue };
@@ -144,7 +144,10 @@ export function createLocks({ storage, idempotency, quotas, metrics, onError }: 
   }
 
   return {
-    /** With options, the request waits in line. Without, a blocked request gets the place that it would have. */
+    /**
+     * Throws a refusal if the lock is not acquired. With options, the request waits in line. Without, the refusal of a
+     * blocked request has the place that it would have.
+     */
     async acquire(
       keyed: KeyedRequest | undefined,
       { compare, path, ...request }: AcquireRequest,
@@ -157,12 +160,17 @@ export function createLocks({ storage, idempotency, quotas, metrics, onError }: 
         const comparison = await compare();
         const decided = await commitAcquire(keyed, { ...asked, place, comparison });
         waiters.changed(nameOf(key));
-        return decided;
+        return orThrow(decided);
       });
-      if (decision.kind !== 'blocked') return decision;
-      // Its place may now belong to a newer request of the same client.
-      if (decision.queue !== undefined && decision.queue.length > 0) return decision;
-      return { ...decision, queue: await endOfLine(read, key) };
+      if (decision.kind === 'blocked') {
+        // Its place may now belong to a newer request of the same client.
+        const queue = decision.queue?.length ? decision.queue : await endOfLine(read, key);
+        throw lockedRefusal({ ...decision, queue });
+      }
+      const { locks, comparison, waitedSeconds } = decision;
+      const [lock] = locks.map(toLock);
+      if (lock === undefined) throw new Error('The grant contains no lock.');
+      return { lock, comparison, waitedSeconds };
     },
     async renew(keyed: KeyedRequest | undefined, request: RenewRequest) {
       const renewal = await commitRenewal(keyed, request);
@@ -181,7 +189,7 @@ export function createLocks({ storage, idempotency, quotas, metrics, onError }: 
       return inLine(waitIds.ofLease(request), request, waitOptions, async (place) => {
         const decision = await takeLease(storage, request, place, quota);
         if (decision.kind === 'granted' && decision.isNew) onChange(request.workspace, pathsOf(decision.locks));
-        return decision;
+        return orThrow(decision);
       });
     },
     async renewLease(key: LeaseKey, bearer: Bearer, ttl: Ttl) {

@@ -5,10 +5,10 @@ import { Refusal } from '../contract/response.ts';
 import type { Database } from '../storage/storage.ts';
 import { findRows, isActive, type LockKey, type LockRow, nameOf, type StoredLock } from './find.ts';
 import { keptFor, type Next, selectAfterOthers } from './kept-paths.ts';
-import type { WatchedPath } from './local-waiters.ts';
 import type { LockQuota } from './lock-quota.ts';
+import { type Blocked, outdatedRefusal, type Refused, refused } from './refusals.ts';
 import { type Grant, type LockRequest, readWorkspaces, storeLocks } from './store-locks.ts';
-import { maxWaitSeconds, type Place } from './wait-terms.ts';
+import type { Place } from './wait-terms.ts';
 import { extendPresence, joinLine, removeWaits, type WaitRequest } from './waits.ts';
 
 /** A request for one lock, or for the locks of a lease. */
@@ -29,9 +29,7 @@ export interface TakeRequest extends LockRequest {
 export type TakeDecision =
   | { readonly kind: 'granted'; readonly locks: readonly LockRow[]; readonly comparison: Compared }
   | Blocked
-  /** Too few of the files are up to date. */
-  | { readonly kind: 'outdated'; readonly comparison: Compared }
-  | { readonly kind: 'refused'; readonly refusal: Refusal };
+  | Refused;
 
 /**
  * Decides requests in input order, with few queries for any number of them. A request with a place that finds too few
@@ -45,12 +43,12 @@ export async function take(
   const requests = asked.map(withoutRefused);
   const decisions: Decisions = new Map();
   for (const request of requests) {
-    const { keys, wanted, comparison } = request;
-    if (keys.length < wanted) decisions.set(request, { kind: 'outdated', comparison });
+    const { keys, wanted, comparison, lease } = request;
+    if (keys.length < wanted) decisions.set(request, refused(outdatedRefusal(comparison, lease !== undefined)));
   }
   const undecided = () => requests.filter((request) => !decisions.has(request));
   for (const request of await withoutPlace(db, undecided())) {
-    decisions.set(request, { kind: 'refused', refusal: placeLost(request) });
+    decisions.set(request, refused(placeLost(request)));
   }
   await grantFree(db, undecided(), quota, decisions);
   const blocked = requests.filter((request) => request.place && decisions.get(request)?.kind === 'blocked');
@@ -58,7 +56,7 @@ export async function take(
     const refusals = await joinLine(db, blocked.flatMap(waitOf));
     for (const request of blocked) {
       const refusal = refusals.get(request.waitId);
-      if (refusal !== undefined) decisions.set(request, { kind: 'refused', refusal });
+      if (refusal !== undefined) decisions.set(request, refused(refusal));
     }
     // Now that they are in line, they may be ahead of the lease that the path was kept for.
     const again = blocked.filter((request) => {
@@ -121,7 +119,7 @@ async function grantFree(
     const keys = request.keys.filter((key) => inTheWay(request, key, states) === undefined).slice(0, wanted);
     const names = requests.length === 1 ? [] : keys.map((key) => nameOf(key));
     // Checked after the first query, which may have waited for other changes.
-    if (request.place?.gone.aborted) decisions.set(request, { kind: 'refused', refusal: placeLost(request) });
+    if (request.place?.gone.aborted) decisions.set(request, refused(placeLost(request)));
     else if (keys.length < wanted) decisions.set(request, blockedBy(request, states));
     else if (names.some((name) => claimed.has(name))) later.push(request);
     else {
@@ -133,7 +131,7 @@ async function grantFree(
 
   const asked = grants.map(({ request }) => request);
   const refusals = await quota(db, asked);
-  for (const [request, refusal] of refusals) decisions.set(request, { kind: 'refused', refusal });
+  for (const [request, refusal] of refusals) decisions.set(request, refused(refusal));
   const granted = grants.filter(({ request }) => !refusals.has(request));
   const stored = await storeLocks(db, granted, ofWorkspaces);
   for (const [index, { request }] of granted.entries()) {
@@ -209,23 +207,12 @@ function waitOf({ place, waitId: id, bearer, keys, note = null, ...request }: Ta
   return [{ ...who, keys, wanted, urgency, requestId, presentMs, fingerprint }];
 }
 
-/** Too few of the requested paths are free. */
-export interface Blocked {
-  readonly kind: 'blocked';
-  /** The first of the paths that are not free, each with its lock; without one, it is kept for another lease. */
-  readonly paths: readonly { readonly path: string; readonly lock?: StoredLock }[];
-  readonly count: number;
-  /** Until the first of them becomes free by itself, at most the longest wait. Rounded up: nobody retries too early. */
-  readonly remainingSeconds: number;
-  /** A lease that a free path is kept for. */
-  readonly next: Next | undefined;
-  /** The paths whose change can make the request grantable. */
-  readonly watched: readonly WatchedPath[];
-}
-
 /** Decides like take() for a request in line, but grants nothing. */
 export const blockedNow = async (db: Database, request: Wanted): Promise<Blocked> =>
   blockedBy(request, await readStates(db, [request]));
+
+/** Most locks are released long before they expire. A client that sleeps until then would miss the release. */
+const maxRetryAfterSeconds = 5;
 
 export function blockedBy(request: Wanted, states: PathStates): Blocked {
   const { keys, wanted } = request;
@@ -243,9 +230,10 @@ export function blockedBy(request: Wanted, states: PathStates): Blocked {
     kind: 'blocked',
     paths: taken.slice(0, maxNamedPaths).map(({ key: { path }, lock }) => ({ path, ...(lock && { lock }) })),
     count: taken.length,
-    remainingSeconds: taken.reduce(
+    // Rounded up: nobody retries before the first lock expires.
+    retryAfterSeconds: taken.reduce(
       (least, { lock }) => Math.min(least, lock === undefined ? 1 : Math.ceil(lock.remainingMs / 1_000)),
-      maxWaitSeconds,
+      maxRetryAfterSeconds,
     ),
     next: taken.find(({ next }) => next !== undefined)?.next,
     watched: watched.map(({ key: { path }, next }) => ({

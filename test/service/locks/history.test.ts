@@ -14,6 +14,7 @@ import {
 import { removeBeyond } from '../../../src/service/storage/remove-old.ts';
 import type { Database } from '../../../src/service/storage/storage.ts';
 import { now } from '../../../src/service/storage/timestamp.ts';
+import type { Bearer } from '../../../src/service/tokens/tokens.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
 import { changeRows } from '../../support/stored-rows.ts';
@@ -36,10 +37,11 @@ describe.each(databaseKinds)('the history of locks on $name', (kind) => {
   const terms = { bearer, origin, note: 'Rigging' };
   const commit = <T>(change: (db: Database) => Promise<T>) => storage.commit({ workspace: 'game' }, change);
   const take = (...paths: readonly string[]) => commit((db) => takeIn(db, paths, terms));
-  const operator = { name: 'operator', owner: 'operator', tokenId: null, address: null, force: true };
-  const ada = { name: 'ada', owner: 'ada', tokenId: 'tok_ada', address: null, force: false };
-  const release = (path: string, releaser: typeof ada | typeof operator) =>
-    commit((db) => releaseLocks(db, [{ ...placeOf(path), match: () => true, releaser }]));
+  const operator: Bearer = { ...bearerOf('operator'), scopes: ['locks:admin'] };
+  const release = (path: string, by: Bearer) => {
+    const actor = { name: by.name, tokenId: by.id, address: null };
+    return commit((db) => releaseLocks(db, [{ ...placeOf(path), match: () => true, bearer: by, actor, force: true }]));
+  };
   const expire = (path: string) => changeRows(storage, 'locks', { expires_at: 5 }, { path });
 
   const read = (query: Partial<HistoryQuery> = {}) =>
@@ -65,8 +67,8 @@ describe.each(databaseKinds)('the history of locks on $name', (kind) => {
   test('has one entry for each lock: its holder and note, and how it ended', async () => {
     await take('a', 'b');
     await take('a');
-    await release('a', { ...ada, tokenId: 'tok_other' });
-    await release('a', ada);
+    await release('a', { ...bearer, id: 'tok_other' });
+    await release('a', bearer);
     const renewal = { ...placeOf('b'), ttl: valueIn(parseTtl('1h')), bearer, match: () => true };
     await commit((db) => renewLocks(db, [renewal]));
     await release('b', operator);
@@ -99,7 +101,7 @@ describe.each(databaseKinds)('the history of locks on $name', (kind) => {
         with recursive numbers (n) as (select 0 union all select n + 1 from numbers where n < 2000)
         select 'game', ${at}, ${fence?.value ?? 0}, 'released', 'x', 'x', 'x', 0 from numbers`.execute(db);
     });
-    expect(await release('a', ada)).toMatchObject([{ kind: 'released' }]);
+    expect(await release('a', bearer)).toMatchObject([{ kind: 'released' }]);
   });
 
   async function allPages(query: Partial<HistoryQuery>) {
@@ -115,7 +117,7 @@ describe.each(databaseKinds)('the history of locks on $name', (kind) => {
   test('is read in pages without gaps, even with many rows in a millisecond', async () => {
     const paths = ['x/a', 'y/c', 'x/b', 'y/d', 'z/e', 'z/f'];
     await take(...paths);
-    for (const path of paths) await release(path, path === 'y/c' ? operator : ada);
+    for (const path of paths) await release(path, path === 'y/c' ? operator : bearer);
     const all = await told();
     expect(all).toHaveLength(6);
     for (const limit of [1, 2, 5, 6]) expect((await allPages({ limit })).flat()).toEqual(all);

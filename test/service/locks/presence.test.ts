@@ -53,17 +53,17 @@ test('clients of one workspace are kept present while another one is blocked', a
   await first;
   expect(errors).toHaveLength(1);
   for (const { leave } of clients) leave();
-  await Promise.all(clients.map(({ acquired }) => acquired));
+  for (const { acquired } of clients) await expect(acquired).rejects.toMatchObject({ problem: 'locked' });
 });
 
 const outdated = { path: 'b', branch: 'main', commit: 'c0ffee', author: 'Bob', at: '2026-01-01T00:00:00Z' };
 
-test.each<['granted' | 'outdated', Compared, readonly number[]]>([
-  ['outdated', { ...upToDate, outdated: [outdated] }, [0]],
-  ['granted', upToDate, []],
+test.each<['granted' | 'refused', object, Compared, readonly number[]]>([
+  ['refused', { problem: 'outdated' }, { ...upToDate, outdated: [outdated] }, [0]],
+  ['granted', { lock: { path: 'b', owner: 'ada' } }, upToDate, []],
 ])(
   'others do not wait for the presence of a client whose request is %s at its turn',
-  async (kind, atTurn, expected) => {
+  async (_, expectedResult, atTurn, expected) => {
     const leaving: number[] = [];
     const batchCommits: Storage['batchCommits'] = (scopeOf, make) => {
       const commit = storage.batchCommits(scopeOf, make);
@@ -81,9 +81,9 @@ test.each<['granted' | 'outdated', Compared, readonly number[]]>([
       'b',
       async () => comparisons.next().value ?? expect.unreachable(),
     );
-    const releaser = { name: 'bob', tokenId: null, address: null, owner: 'bob', force: false };
-    await locks.release({ workspace: 'free', path: 'b', match: () => true, releaser });
-    expect((await acquired).kind).toBe(kind);
+    const release = { bearer: bearerOf('bob'), actor: { name: 'bob', tokenId: null, address: null }, force: false };
+    await locks.release({ ...release, workspace: 'free', path: 'b', match: () => true });
+    expect(await acquired.catch((error: unknown) => error)).toMatchObject(expectedResult);
     expect([leaving, await line()]).toEqual([expected, []]);
   },
 );

@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { parseLockPath } from '../../../src/interface/lock-path.ts';
-import { type ReleaseDecision, type ReleaseRequest, releaseLocks } from '../../../src/service/locks/change-lock.ts';
+import { type ReleaseRequest, releaseLocks } from '../../../src/service/locks/change-lock.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
 import { valueIn } from '../../support/value-in.ts';
-import { takeIn } from './taken-locks.ts';
+import { bearerOf, takeIn } from './taken-locks.ts';
 
 describe.each(databaseKinds)('locks that are released together on $name', (kind) => {
   const storage = sharedStorage(kind, { workspaces: ['game'] });
@@ -14,7 +14,9 @@ describe.each(databaseKinds)('locks that are released together on $name', (kind)
     workspace: 'game',
     path: valueIn(parseLockPath(path)),
     match: () => matches,
-    releaser: { name: by, owner: by, tokenId: `tok_${by}`, address: null, force },
+    bearer: { ...bearerOf(by), scopes: by === 'root' ? ['locks:admin'] : ['locks:write'] },
+    actor: { name: by, tokenId: `tok_${by}`, address: null },
+    force,
   });
   const release = (...requests: readonly ReleaseRequest[]) =>
     storage.commit('global', (db) => releaseLocks(db, requests));
@@ -23,7 +25,6 @@ describe.each(databaseKinds)('locks that are released together on $name', (kind)
   const audited = async (): Promise<number> =>
     (await storage.read.selectFrom('audit').select('action').where('action', '=', 'lock.force-released').execute())
       .length;
-  const kinds = (releases: readonly ReleaseDecision[]): readonly string[] => releases.map(({ kind: ended }) => ended);
 
   beforeEach(() => storage.commit('global', (db) => db.deleteFrom('locks').execute()));
 
@@ -32,6 +33,7 @@ describe.each(databaseKinds)('locks that are released together on $name', (kind)
     const before = await audited();
     const releases = await release(
       back('a', 'bob'),
+      back('a', 'bob', true),
       back('a'),
       back('a'),
       back('b', 'ada', false, false),
@@ -39,13 +41,14 @@ describe.each(databaseKinds)('locks that are released together on $name', (kind)
       back('z'),
       back('e'),
     );
-    expect(kinds(releases)).toEqual([
-      'another-owner',
+    expect(releases.map((release) => (release.kind === 'refused' ? release.refusal.problem : release.kind))).toEqual([
+      'lock-of-another-owner',
+      'insufficient-scope',
       'released',
-      'absent',
-      'another-lock',
+      'not-found',
+      'lock-changed',
       'released',
-      'absent',
+      'not-found',
       'released',
     ]);
     expect(await left()).toEqual(['b', 'd']);

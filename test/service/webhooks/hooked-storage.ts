@@ -39,8 +39,7 @@ async function acquireIn(db: Database, path: string): Promise<Lock> {
 }
 
 async function releaseIn(db: Database, path: string): Promise<Lock> {
-  const releaser = { ...actor, owner: bearer.owner, force: false };
-  const request = { workspace, path: valueIn(parseLockPath(path)), match: () => true, releaser };
+  const request = { workspace, path: valueIn(parseLockPath(path)), match: () => true, bearer, actor, force: false };
   const [release] = await releaseLocks(db, [request]);
   if (release?.kind !== 'released') throw new Error(`${path} is not locked.`);
   return release.lock;

@@ -2,13 +2,13 @@ import { html } from 'hono/html';
 import { formatDuration, parseTtl } from '../../../interface/duration.ts';
 import { type LockPath, lockPathFromUrl, parseLockPath, parseNote } from '../../../interface/lock-path.ts';
 import { requireFreeDisk } from '../../access/access.ts';
-import { renewedLock } from '../../api/lock-responses.ts';
 import { valid } from '../../contract/response.ts';
 import { lastSegment } from '../../http/request-target.ts';
 import { isOwnLock } from '../../locks/change-lock.ts';
 import { findCommittedLock, type LockRow, toLock } from '../../locks/find.ts';
 import { readLockHistory } from '../../locks/history.ts';
 import { listQueue, type QueuedRequest } from '../../locks/queue.ts';
+import { orThrow } from '../../locks/refusals.ts';
 import { waitIds } from '../../locks/wait-terms.ts';
 import { lfsLockTtl } from '../../workspaces/settings.ts';
 import { buttonLink, postForm } from '../elements/fields.ts';
@@ -54,7 +54,7 @@ export function addLockPathPages(site: Site): void {
     const { duration: ttl } = readFields(form, { duration: parseTtl });
     // Matches only the lock that was shown, not a later one on the same path.
     const match = (held: string) => held === form.get('lock');
-    renewedLock(change.path, await locks.renew(undefined, { ...change, ttl, match, isExtension: true }));
+    orThrow(await locks.renew(undefined, { ...change, ttl, match, isExtension: true }));
     return 'extended';
   });
 

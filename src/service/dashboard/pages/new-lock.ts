@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import { formatDuration, parseTtl } from '../../../interface/duration.ts';
 import { canonicalLockPath, parseNote } from '../../../interface/lock-path.ts';
 import { requireFreeDisk } from '../../access/access.ts';
-import { acquiredLock } from '../../api/lock-responses.ts';
+import { Refusal } from '../../contract/response.ts';
 import { latestMode, lfsLockTtl, uncompared } from '../../workspaces/settings.ts';
 import { buttonLink, postForm, textInput } from '../elements/fields.ts';
 import { durationField, noteField, urls } from '../elements/lock.ts';
@@ -26,21 +26,24 @@ export function addNewLockPages(site: Site): void {
     const fields = { path: canonicalLockPath, duration: parseTtl, note: parseNote };
     const { path, duration, note } = readFields(form, fields);
     await requireFreeDisk(site);
-    const acquisition = await locks.acquire(undefined, {
-      workspace: workspace.id,
-      path,
-      type: 'exclusive',
-      ttl: duration,
-      note,
-      compare: async () => uncompared(latestMode.of(workspace.latest), unknownVersion),
-      bearer,
-      // The Referer is a page of this dashboard, not a run.
-      origin: null,
-    });
     const to = urls.path(workspace.id, path);
-    if (acquisition.kind === 'blocked' && acquisition.paths[0]?.lock !== undefined) return { to, notice: 'held' };
-    acquiredLock(acquisition, undefined);
-    return { to, notice: 'taken' };
+    try {
+      await locks.acquire(undefined, {
+        workspace: workspace.id,
+        path,
+        type: 'exclusive',
+        ttl: duration,
+        note,
+        compare: async () => uncompared(latestMode.of(workspace.latest), unknownVersion),
+        bearer,
+        // The Referer is a page of this dashboard, not a run.
+        origin: null,
+      });
+      return { to, notice: 'taken' };
+    } catch (error) {
+      if (error instanceof Refusal && error.extras.lock !== undefined) return { to, notice: 'held' };
+      throw error;
+    }
   });
 }
 

@@ -28,8 +28,8 @@ export function addReleasePages(site: Site): void {
     if (force && reason === null) {
       throw invalid({ pointer: '#/reason', detail: 'Enter a reason: the holder of the lock will ask.' });
     }
-    const releaser = { ...actorOf(c), owner: bearer.owner, force, reason: reason ?? '' };
-    const requests = locks.map(({ id, path }) => ({ workspace, path, match: (held: string) => held === id, releaser }));
+    const release = { workspace, bearer, actor: actorOf(c), force, reason };
+    const requests = locks.map(({ id, path }) => ({ ...release, path, match: (held: string) => held === id }));
     const releases = await Promise.allSettled(requests.map(site.locks.release));
     const failed = releases.find((each) => each.status === 'rejected');
     const released = releases.filter((each) => each.status === 'fulfilled' && each.value.kind === 'released').length;
