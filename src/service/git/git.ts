@@ -48,23 +48,19 @@ export function createGit({ dataFolder, allowFile, environment, silenceMs = 60_0
     });
   }
 
-  const writers = new Map<string, { running: number; hasFailed: boolean }>();
+  const writers = new Map<string, number>();
   /** Failed work leaves files, for example on a full disk. They are removed once nothing else writes to the mirror. */
   async function writePacks<T>(workspace: string, work: (mirror: Mirror) => Promise<T>): Promise<T> {
     const mirror = mirrorOf(workspace);
-    const state = writers.get(workspace) ?? { running: 0, hasFailed: false };
-    writers.set(workspace, state);
-    state.running += 1;
+    const count = (change: 1 | -1): void => void writers.set(workspace, (writers.get(workspace) ?? 0) + change);
+    count(1);
     try {
       return await work(mirror);
-    } catch (error) {
-      state.hasFailed = true;
-      throw error;
     } finally {
-      state.running -= 1;
-      if (state.running === 0) {
+      count(-1);
+      if (writers.get(workspace) === 0) {
         writers.delete(workspace);
-        if (state.hasFailed) await removeLeftovers(mirror.repository);
+        await removeLeftovers(mirror.repository);
       }
       // Another process has removed the workspace, and git recreated folders for the pack that it was writing.
       if (!(await isRepository(mirror.repository))) await removeMirror(workspace);
