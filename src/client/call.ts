@@ -3,9 +3,9 @@ import { unlessAborted } from '../interface/timers.ts';
 import { type AttemptResult, classifyResponse, type FailedAttempt, type Marks, noMarks } from './classify.ts';
 import { type Connection, connectionFailure, maxConnections, type SentRequest } from './connection.ts';
 import { createSemaphore } from './in-parallel.ts';
+import type { FoundLock } from './known-lock.ts';
 import { isOwnProblem, refusalOf } from './refusal.ts';
 import {
-  type AnsweredCall,
   type Call,
   type CallLimits,
   type CallResult,
@@ -14,7 +14,7 @@ import {
   sentRequest,
   type TokenSource,
 } from './request.ts';
-import { type ClientResponse, parseResponse } from './response.ts';
+import { type ClientResponse, isSuccess, parseResponse } from './response.ts';
 import { createSanitizer } from './sanitizer.ts';
 import { type Failure, outOfTime, ServiceError, unanswered, withRequest } from './service-error.ts';
 import { backoff, type Clock, type ServerClock, startTimeLimit } from './time.ts';
@@ -90,7 +90,7 @@ export function createCall(options: CallOptions): Call {
         const result = await attempt(state, request, limit.signal).finally(release);
         if (result?.kind === 'answered') {
           const { response } = result;
-          if (issued === undefined || response.status !== 401) return answered(options, state, response);
+          if (issued === undefined || response.status !== 401) return answered(response);
           if (!isTokenReplaced) {
             source?.invalidate(issued);
             isTokenReplaced = true;
@@ -102,7 +102,7 @@ export function createCall(options: CallOptions): Call {
         }
         const { unrecognized } = result ?? {};
         const found = unrecognized && (await request.confirm?.(unrecognized, within));
-        if (found) return { ...answered(options, state, unrecognized), found };
+        if (found) return answered(unrecognized, found);
         state.mayBeDone ||= result === undefined || result.mayBeDone;
         if (result === undefined) return giveUpInterrupted();
         const failure = await pauseAfter(result);
@@ -154,6 +154,14 @@ export function createCall(options: CallOptions): Call {
       return giveUp(last === undefined ? unanswered('deadline', server, 'in time') : outOfTime(server, last));
     }
 
+    function answered(response: ClientResponse, found?: FoundLock): CallResult {
+      const { firstSentAt = clock(), mayBeDone } = state;
+      const answer = { response, found, mayBeDone, sentAt: options.serverClock.now() - (clock() - firstSentAt) };
+      return isSuccess(response)
+        ? { kind: 'succeeded', ...answer, error: (failure) => errorOf(state, failure) }
+        : { kind: 'failed', ...answer, error: errorOf(state, refusalOf(response)) };
+    }
+
     function giveUp(failure: Failure): CallResult {
       return { kind: 'failed', error: errorOf(state, failure), mayBeDone: state.mayBeDone };
     }
@@ -169,18 +177,6 @@ interface CallState {
   mayBeDone: boolean;
   firstSentAt: number | undefined;
   last: Failure | undefined;
-}
-
-function answered(options: CallOptions, state: CallState, response: ClientResponse): AnsweredCall {
-  const { firstSentAt, mayBeDone } = state;
-  const now = options.clock();
-  return {
-    kind: 'answered',
-    response,
-    mayBeDone,
-    sentAt: options.serverClock.now() - (now - (firstSentAt ?? now)),
-    error: (failure = refusalOf(response)) => errorOf(state, failure),
-  };
 }
 
 function errorOf({ sent, attempts }: CallState, failure: Failure): ServiceError {

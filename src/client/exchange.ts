@@ -4,8 +4,8 @@ import { type CallOptions, createCall } from './call.ts';
 import { noMarks } from './classify.ts';
 import { openConnection } from './connection.ts';
 import { expectFound } from './refusal.ts';
-import { type AnsweredCall, type Call, type CallLimits, expectSuccess, type TokenSource } from './request.ts';
-import { type ClientResponse, isSuccess, objectIn } from './response.ts';
+import { type Call, type CallLimits, expectSuccess, type Succeeded, type TokenSource } from './request.ts';
+import { type ClientResponse, objectIn } from './response.ts';
 import { type Failure, ServiceError } from './service-error.ts';
 import { createServerClock } from './time.ts';
 
@@ -51,7 +51,7 @@ export function createTokenSource(options: ExchangeOptions): TokenSource {
   let running: Promise<string | Failure> | undefined;
   let unanswered: string | undefined;
 
-  function keepToken({ response }: AnsweredCall, requestedAt: number): string {
+  function keepToken({ response }: Succeeded, requestedAt: number): string {
     const token = tokenIn(response) ?? '';
     const { expires_in } = objectIn(response);
     onToken(token);
@@ -81,13 +81,12 @@ export function createTokenSource(options: ExchangeOptions): TokenSource {
         { method: 'POST', target, body, secrets: [identityToken], expect: expectToken },
         within,
       );
-      const isAccepted = result.kind === 'answered' && isSuccess(result.response);
-      if (isAccepted || (result.kind === 'answered' && result.response.status === 400)) unanswered = undefined;
-      if (isAccepted) return keepToken(result, requestedAt);
-      const error = result.kind === 'failed' ? result.error : result.error();
+      if (result.kind === 'succeeded' || result.response?.status === 400) unanswered = undefined;
+      if (result.kind === 'succeeded') return keepToken(result, requestedAt);
+      const { error } = result;
       const { status = 0, reason, advice } = error;
       const refused = `The service did not issue a token to this job. ${reason}`;
-      if (result.kind === 'failed') {
+      if (result.response === undefined) {
         const unsupported = ` If the service does not support OIDC token exchange: ${useToken}`;
         return withoutToken(error, refused + advice + (isUnsupported(status) ? unsupported : ''));
       }

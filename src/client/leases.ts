@@ -7,16 +7,9 @@ import { type AcquiredLock, comparisonIn, conditionOf, type KnownLock, readLock 
 import type { List } from './pages.ts';
 import type { Conflicts, LockRequest } from './post-lock.ts';
 import { lineIn, lineParts } from './queue.ts';
-import { expectResource, orEmpty } from './refusal.ts';
-import {
-  type AnsweredCall,
-  type CallLimits,
-  type ClientContext,
-  expectSuccess,
-  type Failed,
-  failed,
-} from './request.ts';
-import { type ClientResponse, isSuccess, objectIn } from './response.ts';
+import { expectResource, orEmpty, refusalOf } from './refusal.ts';
+import { type CallLimits, type ClientContext, expectSuccess, type Failed } from './request.ts';
+import { type ClientResponse, objectIn } from './response.ts';
 import { type ServiceError, unknownRoute } from './service-error.ts';
 import { timestampIn } from './time.ts';
 
@@ -70,7 +63,6 @@ type RenewLeaseResult =
   | { readonly kind: 'renewed'; readonly expiresAt: string; readonly lost: readonly LostLock[] }
   /** The lease no longer holds any locks. */
   | { readonly kind: 'ended'; readonly lost: readonly LostLock[] }
-  | { readonly kind: 'refused'; readonly error: ServiceError }
   | Failed;
 
 export type EndLeaseResult =
@@ -92,35 +84,27 @@ export const createLeases = ({ call, endpoints, branch, onCompared }: ClientCont
       },
       within,
     );
-    if (result.kind === 'failed') return result;
     const { response, mayBeDone } = result;
-    if (response.status === 202 || (response.status === 409 && isLocked(response))) {
-      return { kind: 'blocked', conflicts: conflictsIn(result, request), mayBeDone };
+    if (response?.status === 202 || (response?.status === 409 && isLocked(response))) {
+      const error = result.kind === 'failed' ? result.error : result.error(refusalOf(response));
+      return { kind: 'blocked', conflicts: conflictsIn(response, error, request), mayBeDone };
     }
-    if (isSuccess(response)) {
-      const comparison = comparisonIn(response);
-      if (comparison !== undefined) onCompared?.(comparison);
-      const items = onPaths(objectIn(response)['locks']).flatMap(readItem);
-      return { kind: 'held', locks: locksIn(response, request), items, lost: lostIn(response, 'locks') };
-    }
-    return failed(result);
+    if (result.kind === 'failed') return result;
+    const comparison = comparisonIn(result.response);
+    if (comparison !== undefined) onCompared?.(comparison);
+    const items = onPaths(objectIn(result.response)['locks']).flatMap(readItem);
+    return { kind: 'held', locks: locksIn(result.response, request), items, lost: lostIn(result.response, 'locks') };
   },
 
   async renewLease({ workspace, lease }: LeaseKey, ttl: Ttl, within: CallLimits): Promise<RenewLeaseResult> {
     const target = `${endpoints.lease(workspace, lease)}/renew`;
     const body = { ttl: formatDuration(ttl) };
     const result = await call({ method: 'POST', target, body, expect: expectRenewal }, within);
-    if (result.kind === 'failed') return result;
     const { response } = result;
-    const lost = lostIn(response, 'lost');
-    if (isSuccess(response)) {
-      return {
-        kind: 'renewed',
-        expiresAt: timestampIn(objectIn(response)['expires_at']) ?? endOf(response, ttl),
-        lost,
-      };
-    }
-    return response.status === 410 ? { kind: 'ended', lost } : { kind: 'refused', error: result.error() };
+    if (response?.status === 410) return { kind: 'ended', lost: lostIn(response, 'lost') };
+    if (result.kind === 'failed') return result;
+    const expiresAt = timestampIn(objectIn(result.response)['expires_at']) ?? endOf(result.response, ttl);
+    return { kind: 'renewed', expiresAt, lost: lostIn(result.response, 'lost') };
   },
 
   /** The current locks on the paths of a lease: its own, and those of later holders. Throws a ServiceError. */
@@ -139,7 +123,6 @@ export const createLeases = ({ call, endpoints, branch, onCompared }: ClientCont
     const result = await call({ method: 'DELETE', target, expect: expectEnd }, within);
     if (result.kind === 'failed') return result;
     const { response } = result;
-    if (!isSuccess(response)) return failed(result);
     const released = asArray(objectIn(response)['released']).flatMap(pathIn);
     return { kind: 'ended', released, lost: lostIn(response, 'lost') };
   },
@@ -219,10 +202,9 @@ function readItem(one: OnPath): readonly PoolItem[] {
 }
 
 /** A path without a holder is kept for another request. */
-function conflictsIn(answered: AnsweredCall, request: LeaseRequest): Conflicts {
-  const { response } = answered;
+function conflictsIn(response: ClientResponse, error: ServiceError, request: LeaseRequest): Conflicts {
   const { blocked, locks } = objectIn(response);
-  const common = { ...lineIn(response), error: answered.error() };
+  const common = { ...lineIn(response), error };
   const waiting = onPaths(blocked).map((one) => ({ ...common, path: one.path, holder: holderIn(one, response) }));
   const refused = onPaths(locks).map(({ path, entry }) => {
     return { ...common, path, holder: readLock(entry, path, response.sanitizer) };

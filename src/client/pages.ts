@@ -1,6 +1,6 @@
 import { asObject, isArray, isObject, type Json, type JsonObject, nameIn } from './json.ts';
 import { membersOf, notUnderstood, rawMessageOf, unusable } from './refusal.ts';
-import { type AnsweredCall, type CallLimits, type ClientContext, expectSuccess, resolveLink } from './request.ts';
+import { type CallLimits, type ClientContext, expectSuccess, resolveLink, type Succeeded } from './request.ts';
 import { type ClientResponse, headerOf, objectIn, parseLinks } from './response.ts';
 import type { Sanitizer } from './sanitizer.ts';
 import type { Failure } from './service-error.ts';
@@ -59,7 +59,7 @@ export async function readPages<Item>(
     const fallback = page === 1 ? plainTarget : undefined;
     const request = { method: 'GET', expect, once, anySuccess: true } as const;
     let result = await call({ ...request, target, ...(fallback && { finalAt: rejected }) }, within);
-    if (fallback !== undefined && result.kind === 'answered' && rejected.includes(result.response.status)) {
+    if (fallback !== undefined && result.response && rejected.includes(result.response.status)) {
       target = fallback;
       seen.add(target);
       result = await call({ ...request, target }, within);
@@ -117,7 +117,7 @@ function isEmptyList({ status, body }: ClientResponse, name: string): boolean {
 }
 
 /** Undefined if the service names no next page. */
-function nextTarget(answered: AnsweredCall, target: string): string | undefined {
+function nextTarget(answered: Succeeded, target: string): string | undefined {
   const { response } = answered;
   const atUrl = (link: string): string => {
     const followed = resolveLink(link, target, response.baseUrl);

@@ -16,8 +16,7 @@ import { lookUpOnce } from './lists.ts';
 import { hasWaited, lineIn, lineParts, type QueueWait } from './queue.ts';
 import { expectResource, notUnderstood } from './refusal.ts';
 import { changedEtag, isLockGone } from './release-lock.ts';
-import type { AnsweredCall, CallLimits, CallResult, ClientContext, Failed } from './request.ts';
-import { isSuccess } from './response.ts';
+import type { CallLimits, CallResult, ClientContext, Failed, Refused, Succeeded } from './request.ts';
 import type { ServiceError } from './service-error.ts';
 import { clockSlackMs, responseClockMs } from './time.ts';
 
@@ -63,19 +62,16 @@ export type AcquireLockResult =
 
 export const createAcquireLock = (context: ClientContext) => {
   function held(
-    answered: AnsweredCall,
-    { path, firstSentAt = () => answered.sentAt }: AcquireLockRequest,
-    holder: KnownLock | undefined,
-    mayBeDone: boolean,
+    { response, sentAt }: Succeeded | Refused,
+    { path, firstSentAt = () => sentAt }: AcquireLockRequest,
+    { holder, error, mayBeDone }: Pick<Conflict, 'holder' | 'error'> & { readonly mayBeDone: boolean },
   ): AcquireLockResult {
-    const { response } = answered;
-    const failure = isSuccess(response) ? notUnderstood(response, 'it contains an earlier lock') : undefined;
     const line = lineIn(response);
     return {
       kind: 'held',
       path,
       holder,
-      error: answered.error(failure),
+      error,
       ...line,
       // If nobody holds the path and others wait for it, no earlier attempt has locked it.
       mayBeDone: mayBeDone && (holder === undefined ? line.queue === undefined : canBeOurs(holder, firstSentAt())),
@@ -89,7 +85,7 @@ export const createAcquireLock = (context: ClientContext) => {
     return !(Date.parse(acquired_at ?? '') < firstSentAt - clockSlackMs);
   }
 
-  function acquired(answered: AnsweredCall, request: AcquireLockRequest): AcquireLockResult {
+  function acquired(answered: Succeeded, request: AcquireLockRequest): AcquireLockResult {
     const { response, sentAt } = answered;
     const firstSentAt = request.firstSentAt?.() ?? sentAt;
     // If that time is known, the lock was acquired no earlier than its key was first sent.
@@ -99,7 +95,10 @@ export const createAcquireLock = (context: ClientContext) => {
     const lock = grantedLockIn(response, request, from);
     // Some services return an existing lock of the same owner. Unless as new as this request, it is another job's.
     const existedBefore = from(lock) < firstSentAt - clockSlackMs;
-    if (response.status === 200 && existedBefore) return held(answered, request, lock, false);
+    if (response.status === 200 && existedBefore) {
+      const error = answered.error(notUnderstood(response, 'it contains an earlier lock'));
+      return held(answered, request, { holder: lock, error, mayBeDone: false });
+    }
     const comparison = comparisonIn(response);
     if (comparison !== undefined) context.onCompared?.(comparison);
     return { kind: 'acquired', lock };
@@ -122,16 +121,15 @@ export const createAcquireLock = (context: ClientContext) => {
       },
       within,
     );
-    if (result.kind === 'failed') return result;
-    const { response, mayBeDone, found } = result;
-    if (isSuccess(response)) return acquired(result, request);
-    const error = result.error();
+    if (result.response === undefined) return result;
+    if (result.kind === 'succeeded') return acquired(result, request);
+    const { response, error, mayBeDone, found } = result;
     const isOutdated = Boolean(error.failure.outdated?.length);
     if (!isOutdated && (response.status === 409 || response.status === 423)) {
       const listed = found?.kind === 'locked' ? found.lock : undefined;
-      return held(result, request, holderOf(response, path) ?? listed, mayBeDone);
+      return held(result, request, { holder: holderOf(response, path) ?? listed, error, mayBeDone });
     }
-    return { kind: 'failed', error, mayBeDone: mayBeDone && !isOutdated };
+    return { ...result, mayBeDone: mayBeDone && !isOutdated };
   };
 };
 
@@ -157,12 +155,10 @@ export type RenewLockResult =
   /** The service returned a different lock. `isNew`: this request acquired it. Otherwise, it may be another job's. */
   | { readonly kind: 'replaced'; readonly lock: AcquiredLock; readonly isNew: boolean }
   | { readonly kind: 'lost'; readonly holder: KnownLock | undefined; readonly error: ServiceError }
-  /** The service understood the request differently, and renewed nothing. */
-  | { readonly kind: 'refused'; readonly error: ServiceError }
   | Failed;
 
 export function createRenewLock(context: ClientContext) {
-  function renewed(answered: AnsweredCall, request: RenewLockRequest): RenewLockResult {
+  function renewed(answered: Succeeded, request: RenewLockRequest): RenewLockResult {
     // The lock was renewed no earlier than the request was sent.
     const lock = grantedLockIn(answered.response, request, () => answered.sentAt);
     if (isAnother(answered.response, request.proof, lock)) {
@@ -180,23 +176,22 @@ export function createRenewLock(context: ClientContext) {
 
   /** Services answer 412 if the condition does not match, 403 for another owner's lock, and 404 for a free path. */
   async function refusal(
-    answered: AnsweredCall,
+    refused: Refused,
     { path, workspace, proof }: RenewLockRequest,
     within: CallLimits,
   ): Promise<RenewLockResult> {
-    const { response } = answered;
-    const error = answered.error();
-    const listed = answered.found && isLockGone(answered.found, proof) ? answered.found : undefined;
-    if (![403, 404, 410, 412].includes(response.status) && listed === undefined) return { kind: 'refused', error };
+    const { response, error } = refused;
+    const listed = refused.found && isLockGone(refused.found, proof) ? refused.found : undefined;
+    if (![403, 404, 410, 412].includes(response.status) && listed === undefined) return refused;
     const holder = holderOf(response, path);
     const isSame = holder && isSameLock(proof, holder);
     // The lock with our id still exists, so the service does not accept the condition that was sent.
-    if (isSame === true) return { kind: 'refused', error };
+    if (isSame === true) return refused;
     // A service cannot match an ETag that it never issued.
     const isProof = response.status === 412 ? proof.etag !== undefined || isSame === false : holder !== undefined;
     if (isProof) return { kind: 'lost', holder, error };
     const found = listed ?? (await lookUpOnce(context, { workspace, path }, within));
-    if (!isLockGone(found, proof)) return { kind: 'refused', error };
+    if (!isLockGone(found, proof)) return refused;
     return { kind: 'lost', holder: found.kind === 'locked' ? found.lock : undefined, error };
   }
 
@@ -226,8 +221,8 @@ export function createRenewLock(context: ClientContext) {
       const again = { proof: { ...request.proof, etag }, idempotencyKey: crypto.randomUUID() };
       result = await send({ ...request, ...again }, within);
     }
-    if (result.kind === 'failed') return result;
-    return isSuccess(result.response) ? renewed(result, request) : refusal(result, request, within);
+    if (result.response === undefined) return result;
+    return result.kind === 'succeeded' ? renewed(result, request) : refusal(result, request, within);
   };
 }
 

@@ -12,15 +12,7 @@ import {
 } from './known-lock.ts';
 import { type LookupResult, lookUpOnce } from './lists.ts';
 import { expectResource, orEmpty } from './refusal.ts';
-import {
-  type AnsweredCall,
-  type CallLimits,
-  type CallResult,
-  type ClientContext,
-  type Failed,
-  failed,
-} from './request.ts';
-import { isSuccess } from './response.ts';
+import type { CallLimits, CallResult, ClientContext, Failed, Refused, Succeeded } from './request.ts';
 import { clockSlackMs } from './time.ts';
 
 export interface ReleaseLockRequest {
@@ -80,23 +72,25 @@ export function createReleaseLock(context: ClientContext) {
   }
 
   /** A different lock is on the path. If it was acquired after our request was sent, that request released our lock. */
-  function heldByOther(result: AnsweredCall, holder: KnownLock | undefined): ReleaseLockResult {
+  function heldByOther(result: Succeeded | Refused, holder: KnownLock | undefined): ReleaseLockResult {
     const acquiredAt = Date.parse(holder?.acquired_at ?? '');
     if (result.mayBeDone && acquiredAt >= result.sentAt) return { kind: 'released' };
     return { kind: 'other', holder, mayBeDone: result.mayBeDone && Number.isNaN(acquiredAt) };
   }
 
-  function classifyByList(result: AnsweredCall, found: LookupResult, { proof }: ReleaseLockRequest): ReleaseLockResult {
-    if (isLockGone(found, proof)) {
-      if (found.kind === 'locked') return heldByOther(result, found.lock);
-      return { kind: result.mayBeDone || isSuccess(result.response) ? 'released' : 'absent' };
-    }
-    return failed(result, found.kind === 'failed' ? found.error : undefined);
+  function gone(result: Succeeded | Refused, found: FoundLock): ReleaseLockResult {
+    if (found.kind === 'locked') return heldByOther(result, found.lock);
+    return { kind: result.mayBeDone || result.kind === 'succeeded' ? 'released' : 'absent' };
+  }
+
+  function classifyByList(result: Refused, found: LookupResult, { proof }: ReleaseLockRequest): ReleaseLockResult {
+    if (isLockGone(found, proof)) return gone(result, found);
+    return found.kind === 'failed' ? { ...found, mayBeDone: result.mayBeDone } : result;
   }
 
   /** For a service without ETags, which cannot match one. Releases the lock only if the list shows that it is ours. */
   async function releaseUnconditionally(
-    result: AnsweredCall,
+    result: Refused,
     { proof, ...request }: ReleaseLockRequest,
     within: CallLimits,
   ): Promise<ReleaseLockResult> {
@@ -121,10 +115,10 @@ export function createReleaseLock(context: ClientContext) {
     request: ReleaseLockRequest,
     within: CallLimits,
   ): Promise<ReleaseLockResult> {
-    if (result.kind === 'failed') return result;
+    if (result.response === undefined) return result;
     const { response, found } = result;
-    if (found !== undefined) return classifyByList(result, found, request);
-    if (isSuccess(response)) return { kind: 'released' };
+    if (found !== undefined) return gone(result, found);
+    if (result.kind === 'succeeded') return { kind: 'released' };
     switch (response.status) {
       case 404:
       case 410: {
@@ -141,10 +135,10 @@ export function createReleaseLock(context: ClientContext) {
         // A service cannot match an ETag that it never issued.
         const isProof = etag !== undefined || (holder?.id !== undefined && !isOurs);
         if (id !== undefined && !isProof) return releaseUnconditionally(result, request, within);
-        return isOurs ? failed(result) : heldByOther(result, holder);
+        return isOurs ? result : heldByOther(result, holder);
       }
       default:
-        return failed(result);
+        return result;
     }
   }
 }
@@ -154,7 +148,7 @@ export function changedEtag(
   result: CallResult,
   { path, proof }: Pick<ReleaseLockRequest, 'path' | 'proof'>,
 ): string | undefined {
-  if (result.kind === 'failed' || result.response.status !== 412 || proof?.id === undefined) return undefined;
+  if (result.response?.status !== 412 || proof?.id === undefined) return undefined;
   const holder = holderOf(result.response, path);
   const etag = etagOf(result.response) ?? holder?.etag;
   return holder?.id === proof.id && etag !== conditionOf(proof) ? etag : undefined;

@@ -2,7 +2,7 @@ import { asOneSegment, asSegments, type LockPath } from '../interface/lock-path.
 import type { WorkspaceId } from './access.ts';
 import type { SentRequest } from './connection.ts';
 import type { FoundLock, LockComparison } from './known-lock.ts';
-import { type ClientResponse, isSuccess } from './response.ts';
+import type { ClientResponse } from './response.ts';
 import type { Failure, ServiceError } from './service-error.ts';
 import type { Clock } from './time.ts';
 
@@ -43,28 +43,39 @@ export interface Request {
   readonly confirm?: ((response: ClientResponse, within: CallLimits) => Promise<FoundLock | undefined>) | undefined;
 }
 
-/** The final response after all retries, with any status. It is from the service, or was confirmed. */
-export interface AnsweredCall {
-  readonly kind: 'answered';
+/** The final response after all retries. It is from the service, or was confirmed. */
+interface Answered {
   readonly response: ClientResponse;
   readonly found?: FoundLock | undefined;
   /** An unanswered attempt, in this call or an earlier one, may have taken effect. */
   readonly mayBeDone: boolean;
   /** The time of the first attempt, by the clock of the server. */
   readonly sentAt: number;
-  /** The error for the response. Default: a refusal. */
-  error(failure?: Failure): ServiceError;
 }
 
-/** The service refused the operation, or the call gave up. A refused renewal has kinds of its own. */
-export interface Failed {
+export interface Succeeded extends Answered {
+  readonly kind: 'succeeded';
+  /** The error if the response is not what it should be. */
+  error(failure: Failure): ServiceError;
+}
+
+export interface Refused extends Answered {
   readonly kind: 'failed';
   readonly error: ServiceError;
-  /** The request may have taken effect. */
-  readonly mayBeDone: boolean;
 }
 
-export type CallResult = AnsweredCall | Failed;
+/** The service refused the operation, or the call gave up without a response. */
+export type Failed =
+  | Refused
+  | {
+      readonly kind: 'failed';
+      readonly error: ServiceError;
+      /** The request may have taken effect. */
+      readonly mayBeDone: boolean;
+      readonly response?: undefined;
+    };
+
+export type CallResult = Succeeded | Failed;
 
 export type Call = (request: Request, within: CallLimits) => Promise<CallResult>;
 
@@ -123,15 +134,8 @@ export function resolveLink(link: string, from: string, baseUrl: URL) {
   return { server: `${protocol}//${host}`, target: origin === baseUrl.origin ? pathname + search : undefined };
 }
 
-export const failed = (answered: AnsweredCall, error = answered.error()): Failed => ({
-  kind: 'failed',
-  error,
-  mayBeDone: answered.mayBeDone,
-});
-
-export function expectSuccess(result: CallResult): AnsweredCall {
+export function expectSuccess(result: CallResult): Succeeded {
   if (result.kind === 'failed') throw result.error;
-  if (!isSuccess(result.response)) throw result.error();
   return result;
 }
 

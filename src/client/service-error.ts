@@ -21,7 +21,7 @@ export interface Failure {
   readonly advice?: string | undefined;
   /** Whether the same request may succeed later. */
   readonly isTransient: boolean;
-  /** Of the response that caused the failure, like the request id. */
+  /** Status and request id of the response that caused the failure. */
   readonly status?: number | undefined;
   readonly requestId?: string | undefined;
   /** The response is a problem of this project's service. */

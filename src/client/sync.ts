@@ -1,7 +1,7 @@
 import type { WorkspaceId } from './access.ts';
 import { firstName, type Json, type JsonObject, nameIn } from './json.ts';
 import { expectResource, rawMessageOf, retryAfterIn } from './refusal.ts';
-import { type AnsweredCall, type CallLimits, type ClientContext, expectSuccess, resolveLink } from './request.ts';
+import { type CallLimits, type ClientContext, expectSuccess, resolveLink, type Succeeded } from './request.ts';
 import { headerOf, objectIn } from './response.ts';
 import { plainName, type Sanitizer } from './sanitizer.ts';
 
@@ -13,7 +13,7 @@ export interface StartedSync extends SyncReport {
 }
 
 export function createSync({ call, endpoints }: ClientContext) {
-  function statusTargetIn({ response }: AnsweredCall, from: string): string | undefined {
+  function statusTargetIn({ response }: Succeeded, from: string): string | undefined {
     const links = [headerOf(response, 'location'), nameIn(objectIn(response)['status_url'])];
     return links
       .map((link) => (link === undefined ? link : resolveLink(link, from, response.baseUrl)?.target))
@@ -38,7 +38,7 @@ export function createSync({ call, endpoints }: ClientContext) {
   };
 }
 
-function readReport({ response }: AnsweredCall) {
+function readReport({ response }: Succeeded) {
   const body = objectIn(response);
   return {
     ...readSync(body, response.sanitizer),

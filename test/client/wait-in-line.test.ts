@@ -15,6 +15,7 @@ const request = {
 const applied = { 'preference-applied': 'wait=30' };
 const ours = { id: 'l1', path: hero, owner: 'ada' };
 const type = 'urn:workspace-automation:problem:locked';
+const inProgress = 'urn:workspace-automation:problem:request-in-progress';
 const locked = { type, lock: { id: 'l0', path: hero, owner: 'grace' }, queue: { position: 3, length: 5 } };
 
 test.each([
@@ -70,6 +71,7 @@ test.each<[string, Answer]>([
   ['a 502', nothing(502)],
   ['a lost connection', hangUp],
   ['a page', page(200)],
+  ['a response that its key is still in use', problem(409, { type: inProgress }, { 'retry-after': '1' })],
 ])('%s leaves a request that waits unanswered after one attempt, to be repeated', async (_, answer) => {
   const { server, client } = await clientOf((response, asked) =>
     (asked.method === 'GET' ? json(200, [locked.lock]) : answer)(response, asked),

@@ -2,8 +2,7 @@ import { getOctokit } from '@actions/github';
 import { inParallel } from '../../client/in-parallel.ts';
 import { asObject, isArray, type Json, nameIn } from '../../client/json.ts';
 import { unusable } from '../../client/refusal.ts';
-import type { Call, CallLimits } from '../../client/request.ts';
-import { isSuccess } from '../../client/response.ts';
+import { type Call, type CallLimits, expectSuccess } from '../../client/request.ts';
 import { ServiceError, withRequest } from '../../client/service-error.ts';
 import { errorMessage, formatNumber, pluralize } from '../../interface/format.ts';
 import { type LockPath, parseHeldPath } from '../../interface/lock-path.ts';
@@ -230,14 +229,11 @@ const createGitHubFetch =
   (call: Call, within: CallLimits) =>
   async (url: string): Promise<Response> => {
     const { pathname, search } = new URL(url);
-    const outcome = await call({ method: 'GET', target: pathname + search }, within);
-    if (outcome.kind === 'failed') throw outcome.error;
-    const { response } = outcome;
-    if (!isSuccess(response)) throw outcome.error();
-    const problem = unusable(response);
-    if (response.body.kind !== 'json') throw problem ? outcome.error(problem) : outcome.error();
+    const result = await call({ method: 'GET', target: pathname + search, expect: unusable }, within);
+    const { body } = expectSuccess(result).response;
+    const value = body.kind === 'json' ? body.value : null;
     // Without other headers, because octokit would log deprecations in them.
-    return new Response(JSON.stringify(response.body.value), { headers: { 'content-type': 'application/json' } });
+    return new Response(JSON.stringify(value), { headers: { 'content-type': 'application/json' } });
   };
 
 /** Unwraps an error thrown by `fetch`, which octokit wraps in one of its own. */

@@ -1,6 +1,6 @@
 import { createCall } from '../../client/call.ts';
 import { openConnection } from '../../client/connection.ts';
-import { isSuccess, type RawResponse } from '../../client/response.ts';
+import type { RawResponse } from '../../client/response.ts';
 import type { ServiceError } from '../../client/service-error.ts';
 import { createServerClock, dateOf } from '../../client/time.ts';
 import { milliseconds } from '../../interface/duration.ts';
@@ -123,9 +123,8 @@ export async function cancelRun(
   const within = { deadline: context.clock() + timeLimitMs };
   const target = `${new URL(apiUrl).pathname.replace(/\/$/, '')}/repos/${owner}/${repo}/actions/runs/${run}/cancel`;
   const result = await call({ method: 'POST', target }, within);
-  const isDone = result.kind === 'answered' && (isSuccess(result.response) || result.response.status === goneStatus);
-  const error = result.kind === 'failed' ? result.error : result.error();
-  return isDone ? undefined : refusalText(error);
+  const isDone = result.kind === 'succeeded' || result.response?.status === goneStatus;
+  return isDone ? undefined : refusalText(result.error);
 }
 
 /** GitHub does not cancel a run that has ended. */

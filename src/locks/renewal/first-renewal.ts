@@ -33,7 +33,10 @@ export async function renewFirst(
     deadline: clock() + Math.min(maxMs, milliseconds(ttl) / 3),
     signal,
   });
-  if (renewal.kind === 'failed') return { grants, failure: renewal.error.message };
+  if (renewal.kind === 'failed') {
+    const { message } = renewal.error;
+    return renewal.response === undefined ? { grants, failure: message } : { grants, refusal: message };
+  }
   const refusal = renewal.kind === 'replaced' ? 'It granted another lock instead.' : undefined;
   // A lock that the request only found may belong to another job.
   if (renewal.kind === 'renewed' || (renewal.kind === 'replaced' && renewal.isNew)) {

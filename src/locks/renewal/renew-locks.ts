@@ -1,7 +1,7 @@
 import type { Client } from '../../client/client.ts';
 import { inParallel } from '../../client/in-parallel.ts';
 import { type AcquiredLock, conditionOf, isSameLock } from '../../client/known-lock.ts';
-import type { CallLimits } from '../../client/request.ts';
+import type { CallLimits, Failed } from '../../client/request.ts';
 import { machineClock } from '../../client/time.ts';
 import { formatDuration } from '../../interface/duration.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
@@ -152,7 +152,7 @@ interface Renewed {
   readonly renewedUntil?: number;
   /** Paths of held locks that were not renewed. */
   readonly except?: readonly string[];
-  readonly failed?: Extract<Renewal, { readonly kind: 'refused' | 'failed' }>;
+  readonly failed?: Failed;
 }
 
 /** Renews each lock once, and records the results in the ledger. */
@@ -169,7 +169,7 @@ function createRound(locks: LocksToRenew, followed: ReturnType<typeof followLock
       renewTogether,
       () => !followed.ending.aborted,
     );
-    schedule.roundEnded(startedAt, grants, !results.some(({ failed }) => failed?.kind === 'failed'));
+    schedule.roundEnded(startedAt, grants, !results.some(({ failed }) => failed && failed.response === undefined));
     const except = results.flatMap((result) => result.except ?? []);
     const failure = results.find(({ failed }) => failed !== undefined)?.failed?.error.message;
     const at = new Date(client.serverNow()).toISOString();
@@ -206,9 +206,7 @@ function createRound(locks: LocksToRenew, followed: ReturnType<typeof followLock
       if (renewal.unclear !== undefined) record({ kind: 'left-alone', step, at, reason: unclearText(renewal.unclear) });
       return {};
     }
-    if (renewal.kind === 'refused' || renewal.kind === 'failed') {
-      return { except: held.map(({ path }) => path), failed: renewal };
-    }
+    if (renewal.kind === 'failed') return { except: held.map(({ path }) => path), failed: renewal };
     const losses = new Map(renewal.lost.map((one) => [one.path, one]));
     for (const grant of held) {
       if (renewal.kind === 'renewed' && !losses.has(grant.path)) continue;
@@ -258,7 +256,6 @@ function createRound(locks: LocksToRenew, followed: ReturnType<typeof followLock
         if (kind !== 'failed') record({ kind: 'ended', ...entry });
         return { kind: 'ended', lost: [] };
       }
-      case 'refused':
       case 'failed':
         return renewal;
     }
