@@ -181,9 +181,9 @@ export function unlockResult(result: ReleaseResult, own: OurLock, { found, force
     }
     case 'other': {
       const { holder } = result;
-      // A lock that this job never had, or may itself have released, is not lost.
+      // A lock that this job never had, or may itself have released, is not lost, unless its loss is on record.
       if (found !== undefined) return heldResult(path, holder, now);
-      if (own.mayBeReleased) {
+      if (own.mayBeReleased && own.loss === undefined) {
         const text = `${heldText(path, holder, now)}. This lock was left alone: this job may already have released its own.`;
         return { path, result: 'left alone', holder: holder ?? {}, warning: { text } };
       }

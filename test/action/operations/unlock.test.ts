@@ -3,7 +3,7 @@ import type { jobLocksIn } from '../../../src/action/operations/job-locks.ts';
 import { resolveFromLedger, unlockResult } from '../../../src/action/operations/unlock.ts';
 import type { ReleaseResult } from '../../../src/locks/release.ts';
 import { hero as path } from '../../client/test-client.ts';
-import { grantOf, knownLock, start } from '../../locks/samples.ts';
+import { addressOf, end, grantOf, knownLock, start } from '../../locks/samples.ts';
 
 type JobLocks = ReturnType<typeof jobLocksIn>;
 
@@ -52,6 +52,13 @@ describe('the result of a release', () => {
     // Without the advice to force a release.
     const text = `${path} is held. This lock was left alone: this job may already have released its own.`;
     expect(resultOf(other, true)).toEqual({ path, result: 'left alone', holder: {}, warning: { text } });
+  });
+
+  test('is a loss if the renewal was refused, even if a damaged ledger could hide a later release', () => {
+    const loss = { kind: 'lost', ...addressOf(path), step: 's', key: path, at: end } as const;
+    const own = { grant: { path, lock: {} }, mayBeReleased: true, loss };
+    const result = unlockResult({ kind: 'other', holder: undefined }, own, { force: false, now: start });
+    expect(result).toMatchObject({ result: 'lost', failure: expect.stringContaining('refused to renew it') });
   });
 
   test('is a warning with advice for a lock that replaced the one that the step had found', () => {
