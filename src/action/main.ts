@@ -1,5 +1,5 @@
 import * as core from '@actions/core';
-import { InputError, readRawInputs, secretsIn, wantsLedger } from './inputs/table.ts';
+import { InputError, readRawInputs, secretsIn, wantsLedger } from './inputs/read.ts';
 import { loadInputs, type Task } from './inputs/task.ts';
 import { runToEnd } from './process.ts';
 import type { Renewer } from './renewal/renewer.ts';

@@ -1,5 +1,5 @@
 import * as core from '@actions/core';
-import { readRawInputs, secretsIn } from './inputs/table.ts';
+import { readRawInputs, secretsIn } from './inputs/read.ts';
 import { runToEnd } from './process.ts';
 import { createReporter } from './report/reporter.ts';
 

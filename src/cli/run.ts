@@ -101,7 +101,7 @@ function forwardSignals() {
 type AcquiredGoal = Awaited<ReturnType<typeof acquireGoal>>;
 
 async function acquireGoal({ request, remote, session }: RunContext) {
-  const { wait, priority: urgency, where } = request;
+  const { wait, priority, where } = request;
   const { client, report } = remote;
   const { context } = session;
   const paths = [...new Set(request.paths)];
@@ -111,7 +111,7 @@ async function acquireGoal({ request, remote, session }: RunContext) {
   const acquired = await acquireLocks(
     { ...context, withoutWait: remote.within() },
     { paths, pool, count },
-    { wait, urgency },
+    { wait, priority },
   );
   if (acquired.kind !== 'acquired') throw didNotRun(notAcquiredText(acquired, wait, client.serverNow(), asFlag));
   const { grantedAt } = acquired;

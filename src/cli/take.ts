@@ -12,10 +12,7 @@ import { asFlag, createCommandSession } from './session.ts';
 type TakeRequest = TakeFlags & { readonly paths: readonly LockPath[] };
 
 /** Locks all paths or none. Waits up to `wait` for paths that others hold. */
-export async function takeLocks(
-  connect: Connect,
-  { paths: named, branch, ttl, note, wait, priority: urgency }: TakeRequest,
-) {
+export async function takeLocks(connect: Connect, { paths: named, branch, ttl, note, wait, priority }: TakeRequest) {
   const remote = await connect(branch ?? (await headBranch()));
   const { context, releaseAll } = createCommandSession(remote, ttl, note ?? undefined);
   const paths = [...new Set(named)];
@@ -23,7 +20,7 @@ export async function takeLocks(
   await refuseOwnLocks(remote, paths);
   const goal = { paths, count: paths.length };
   try {
-    const result = await acquireLocks({ ...context, withoutWait: remote.within() }, goal, { wait, urgency });
+    const result = await acquireLocks({ ...context, withoutWait: remote.within() }, goal, { wait, priority });
     if (result.kind === 'acquired') return result.locks.toSorted(byPath);
     throw new CommandError(notAcquiredText(result, wait, remote.client.serverNow(), asFlag));
   } catch (error) {

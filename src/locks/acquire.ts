@@ -14,7 +14,7 @@ import { cleanupLimits, endLease, rollBackMs } from './release.ts';
 
 export interface WaitOptions {
   readonly wait: Duration;
-  readonly urgency: QueueWait['urgency'];
+  readonly priority: QueueWait['urgency'];
 }
 
 /** The ledger lists any other lock that the step may still hold. */
@@ -52,7 +52,7 @@ export function notAcquiredText(result: Acquisition, wait: Duration, now: number
 export async function acquireLocks(
   context: AcquireContext,
   goal: AcquireGoal,
-  { wait, urgency }: WaitOptions,
+  { wait, priority: urgency }: WaitOptions,
 ): Promise<Acquisition> {
   const { client, clock, signal, log, withoutWait, isInVain = async () => false } = context;
   const startedAt = clock();

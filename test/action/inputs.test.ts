@@ -1,7 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { inputNames, type OperationName, operations, readRawInputs, secretsIn } from '../../src/action/inputs/table.ts';
+import { readRawInputs, secretsIn } from '../../src/action/inputs/read.ts';
+import { inputNames, type OperationName, operations } from '../../src/action/inputs/table.ts';
 import { pullRequestEvent, pushEvent, tagEvent } from '../support/runner/github-context.ts';
 import { folderOfTests } from '../support/temporary-folder.ts';
 import { type Given, getInputOf, inputsOf, problemsOf, rightStep, stepEnvironment } from './step-environment.ts';
@@ -129,8 +130,8 @@ describe('the fallback of an input', () => {
       ttl: { seconds: 3_600 },
       type: 'exclusive',
       wait: { seconds: 0 },
-      autoRelease: true,
-      onLost: 'fail',
+      'auto-release': true,
+      'on-lost': 'fail',
     });
   });
 });
@@ -170,16 +171,16 @@ describe('the notation of values', () => {
 
   test('takes one owner per line, commas included, and separates events by comma or line break', () => {
     const { task } = inputsOf(rightStep('list-locks', { 'ignore-owner': ' build-bot \n\nDoe, Jane\r\n' }));
-    expect(task).toMatchObject({ ignoredOwners: ['build-bot', 'Doe, Jane'] });
+    expect(task).toMatchObject({ 'ignore-owner': ['build-bot', 'Doe, Jane'] });
     const hook = inputsOf(rightStep('register-hook', { 'hook-events': 'sync.succeeded, sync.failed\nlock.lost,' }));
-    expect(hook.task).toMatchObject({ events: ['sync.succeeded', 'sync.failed', 'lock.lost'] });
+    expect(hook.task).toMatchObject({ 'hook-events': ['sync.succeeded', 'sync.failed', 'lock.lost'] });
   });
 
   test('takes the ETag of a handed-over lock as the service sent it, with quotes or without', () => {
     const given = [{ path: 'a', etag: 'v9' }, { path: 'b', id: 'lock_1', etag: '"v9"' }, { path: 'c' }] as const;
     const { task } = inputsOf(rightStep('unlock', { path: '', locks: JSON.stringify(given) }));
     const selected = given.map((lock) => ({ grant: { path: lock.path, lock } }));
-    expect(task).toMatchObject({ selection: { kind: 'locks', locks: selected } });
+    expect(task).toMatchObject({ locks: selected });
   });
 
   test.each(['https://w.example/v1', 'http://localhost:8080/v1', 'http://[::1]:8080/v1'])(

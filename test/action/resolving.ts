@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { InputError } from '../../src/action/inputs/table.ts';
+import { InputError } from '../../src/action/inputs/read.ts';
 import { resolvePaths } from '../../src/action/paths/resolve-paths.ts';
 import type { LockPath } from '../../src/interface/lock-path.ts';
 import { loadStep, rightStep } from './step-environment.ts';
@@ -24,10 +24,10 @@ export function resolverIn(checkout: () => string) {
     const loaded = loadStep(rightStep('lock', { path, glob: String(glob) }));
     if (!loaded.ok) throw new InputError(loaded.problems);
     const { task } = loaded.inputs;
-    if (task.operation !== 'lock' || task.from.kind !== 'paths') throw new Error('The step names no paths.');
+    if (task.operation !== 'lock') throw new Error('The step names no paths.');
     const warnings: string[] = [];
     const log = { warn: (text: string) => void warnings.push(text) };
-    const paths = await resolvePaths(task.from.paths, { runner: { checkout: at }, log, ...(held && { held }) });
+    const paths = await resolvePaths(task.path, { glob, runner: { checkout: at }, log, ...(held && { held }) });
     return { paths: [...paths], warnings };
   }
   type Given = Parameters<typeof resolve>;

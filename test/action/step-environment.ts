@@ -1,4 +1,5 @@
-import { type GetInput, type OperationName, readRawInputs } from '../../src/action/inputs/table.ts';
+import { type GetInput, readRawInputs } from '../../src/action/inputs/read.ts';
+import type { OperationName } from '../../src/action/inputs/table.ts';
 import { loadInputs } from '../../src/action/inputs/task.ts';
 import { inputVariable, readActionFile, resolveInputs } from '../support/runner/action-file.ts';
 

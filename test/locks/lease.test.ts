@@ -204,7 +204,7 @@ test('a command tries once more to end a lease whose responses were lost, and re
   const session = commandSession(client, terms.ttl, (line) => reported.push(line));
   const { context } = session;
   const withoutWait = { deadline: context.clock() + second };
-  const waiting = { wait: { seconds: 0 }, urgency: 3 } as const;
+  const waiting = { wait: { seconds: 0 }, priority: 3 } as const;
   const round = await acquireLocks({ ...context, withoutWait }, goal, waiting);
   expect(round.kind).toBe('failed');
   const before = ends;

@@ -119,7 +119,7 @@ export const acquiring = (
       withoutWait: { deadline: time.clock() + 150_000, signal },
     },
     goal,
-    { wait: { seconds: waitSeconds }, urgency: 3 },
+    { wait: { seconds: waitSeconds }, priority: 3 },
   );
 
 /** A command with these methods of a client, which tells this what it reports. */

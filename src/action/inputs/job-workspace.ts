@@ -1,7 +1,7 @@
 import { parseBaseUrl } from '../../client/access.ts';
 import { readLockWorkspaces } from '../../locks/ledger/history.ts';
 import { ledgerFile, openLedger } from '../../locks/ledger/ledger.ts';
-import { parseHandoff, parseHandoffFile } from './parse.ts';
+import { parseHandoff, parseHandoffFile } from './handoff.ts';
 import type { RawInputs } from './table.ts';
 
 /** The inputs of `check` or `unlock`, with the service and workspace of this job's locks, if each is only one. */

@@ -1,3 +1,4 @@
+import type { WorkspaceId } from '../../client/access.ts';
 import { formatNumber, joinFirst, pluralize } from '../../interface/format.ts';
 import { byPath } from '../../interface/lock-path.ts';
 import { lossText } from '../../locks/messages.ts';
@@ -18,10 +19,10 @@ interface CheckResult extends PathResult {
 /** Fails unless it can verify that every lock is still held. Changes nothing in the service or the ledger. */
 export async function check(context: Context, task: TaskOf<'check'>): Promise<Outcome> {
   const { client } = context;
-  const { workspace, selection } = task;
-  const { locks, gap } = locksToCheck(context, task);
+  const { workspace, locks: passed = task['locks-file'] } = task;
+  const { locks, gap } = locksToCheck(context, workspace, passed);
   // An empty list in the input may be intended, but a job without any lock has probably lost its ledger.
-  if (locks.length === 0 && selection.kind === 'job') {
+  if (locks.length === 0 && passed === undefined) {
     const none = `This job holds no lock in ${workspace}, so there is nothing to check. Lock something before this step, or pass locks of another job with \`locks\` or \`locks-file\`.`;
     return failed(gap === undefined ? { count: '0', locks: '[]' } : {}, gap ?? none);
   }
@@ -39,10 +40,10 @@ export async function check(context: Context, task: TaskOf<'check'>): Promise<Ou
 }
 
 /** The locks to check, and why there may be more. */
-function locksToCheck(context: Context, { selection, workspace }: TaskOf<'check'>) {
+function locksToCheck(context: Context, workspace: WorkspaceId, passed: readonly OurLock[] | undefined) {
   const { held, find, gap } = jobLocksIn(context, workspace);
-  if (selection.kind !== 'job') {
-    const locks = selection.locks.map((passed) => find({ ...passed.grant.lock, path: passed.grant.path }) ?? passed);
+  if (passed !== undefined) {
+    const locks = passed.map((one) => find({ ...one.grant.lock, path: one.grant.path }) ?? one);
     return { locks, gap: undefined };
   }
   // The job no longer relies on locks whose release has started.

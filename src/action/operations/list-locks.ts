@@ -5,7 +5,7 @@ import { formatNumber, pluralize } from '../../interface/format.ts';
 import { byPath } from '../../interface/lock-path.ts';
 import { heldText } from '../../locks/messages.ts';
 import { findSource } from '../changed-files/change.ts';
-import { InputError } from '../inputs/table.ts';
+import { InputError } from '../inputs/read.ts';
 import type { TaskOf } from '../inputs/task.ts';
 import { resolvePaths } from '../paths/resolve-paths.ts';
 import type { FileAnnotation, Outcome } from '../report/outcome.ts';
@@ -16,7 +16,7 @@ import { jobLocksIn } from './job-locks.ts';
 /** Lists the locks of the workspace, of some paths or of the changed files, except those of ignored owners. */
 export async function listLocks(context: Context, task: TaskOf<'list-locks'>): Promise<Outcome> {
   const { client } = context;
-  const { workspace, ignoredOwners, failIfLocked } = task;
+  const { workspace, 'fail-if-locked': failIfLocked } = task;
   const within = defaultLimits(context);
   const { paths, among } = await pathsToList(task, context, within);
   const { items, incomplete } =
@@ -24,7 +24,7 @@ export async function listLocks(context: Context, task: TaskOf<'list-locks'>): P
       ? await client.listLocks({ workspace }, within)
       : await listOnPaths(client, workspace, paths, within);
   // Most owners here are logins of people, which are case-insensitive.
-  const ignored = new Set(ignoredOwners.map((owner) => owner.toLowerCase()));
+  const ignored = new Set(task['ignore-owner'].map((owner) => owner.toLowerCase()));
   const locks = items.filter(({ owner }) => owner === undefined || !ignored.has(owner.toLowerCase())).sort(byPath);
   const now = client.serverNow();
   const failures = failIfLocked ? failuresOf(locks, incomplete) : [];
@@ -61,10 +61,10 @@ function failuresOf({ length }: readonly KnownLock[], incomplete: string | undef
 }
 
 /** The paths to list; undefined for all locks. `among` is the text after the name of the workspace in a sentence. */
-async function pathsToList({ scope, workspace }: TaskOf<'list-locks'>, context: Context, within: CallLimits) {
+async function pathsToList(task: TaskOf<'list-locks'>, context: Context, within: CallLimits) {
   const { runner, connection, log } = context;
-  if (scope.kind === 'changed-files') {
-    const source = findSource(runner.event, scope.githubToken, connection.allowHttp);
+  if (task['changed-files']) {
+    const source = findSource(runner.event, task['github-token'], connection.allowHttp);
     if (!source.ok) throw new InputError([`Input \`changed-files\` is "true". ${source.reason}`]);
     // Loaded on demand: only steps with `changed-files` need it.
     const { lookUpChangedFiles } = await import('../changed-files/changed-files.ts');
@@ -73,7 +73,7 @@ async function pathsToList({ scope, workspace }: TaskOf<'list-locks'>, context: 
     log.line(`Files changed by ${change.name} of ${repository.owner}/${repository.repo}: ${formatNumber(files)}.`);
     return { paths, among: `, among ${pluralize(files, 'file')} of ${change.name}` };
   }
-  const resolved = await resolvePaths(scope.paths, { ...context, ...jobLocksIn(context, workspace) });
+  const resolved = await resolvePaths(task.path, { ...context, ...task, ...jobLocksIn(context, task.workspace) });
   if (resolved.size === 0) return { paths: undefined, among: '' };
   return { paths: [...resolved.keys()], among: `, among ${pluralize(resolved.size, 'path')}` };
 }

@@ -27,7 +27,7 @@ export function alreadyHeldOutcome(own: readonly LookedUp[]): Outcome {
 
 export function acquiredOutcome(
   context: Context,
-  { workspace, autoRelease }: TaskOf<'lock'>,
+  { workspace, 'auto-release': autoRelease }: TaskOf<'lock'>,
   grants: readonly Grant[],
   { waitedMs }: Acquisition,
 ): Outcome {

@@ -9,7 +9,7 @@ import { type History, openHistory } from '../../locks/ledger/history.ts';
 import { createRemovalCheck, locksFile, type Recorder } from '../../locks/ledger/ledger.ts';
 import { unansweredText } from '../../locks/messages.ts';
 import { rollBack } from '../../locks/release.ts';
-import { InputError, minSecretLength } from '../inputs/table.ts';
+import { InputError, minSecretLength } from '../inputs/read.ts';
 import type { TaskOf } from '../inputs/task.ts';
 import { resolvePaths } from '../paths/resolve-paths.ts';
 import { identifyProcess } from '../renewal/processes.ts';
@@ -26,17 +26,16 @@ export async function lock(given: Context, task: TaskOf<'lock'>, renewer?: Renew
   const history = openHistory();
   const context = { ...given, record: createStepRecorder(given, history.add) };
   const { client, clock, signal, connection, record, runner, saveState, log } = context;
-  const { workspace, type, ttl, autoRelease } = task;
+  const { workspace, type, ttl, 'auto-release': autoRelease } = task;
   const job = { service: connection.baseUrl, workspace, step };
   const now = (): string => new Date(client.serverNow()).toISOString();
-  saveStep(context, step, task.onLost);
+  saveStep(context, step, task['on-lost']);
   if (runner.worker === 0) endWithLedger(context);
-  const { paths, wanted } = await goalOf(context, task);
+  const { paths, pool, wanted } = await goalOf(context, task);
   // Loaded on demand: other steps have no process that renews locks.
   const renewal = renewer && (await import('../renewal/start.ts')).createRenewal(context, task, renewer);
   record({ kind: 'plan', ...job, paths, at: now() });
 
-  const pool = task.from.kind === 'pool' ? task.from : undefined;
   let own = await findAlreadyHeld(context, workspace, paths);
   const ownPaths = new Set(own.map(({ ours }) => ours.grant.path));
   const free = paths.filter((path) => !ownPaths.has(path));
@@ -100,7 +99,7 @@ export async function lock(given: Context, task: TaskOf<'lock'>, renewer?: Renew
  * Saves the step before its first request. From then on, the post-step may have locks to release, and ends a step that
  * is still running, such as one in a container that outlives a cancellation.
  */
-function saveStep({ client, record, saveState, signal, log }: Context, step: string, onLost: TaskOf<'lock'>['onLost']) {
+function saveStep({ client, record, saveState, signal, log }: Context, step: string, onLost: string) {
   const main = identifyProcess(process.pid);
   record({ kind: 'step-started', step, main, at: new Date(client.serverNow()).toISOString() });
   // Without a ledger, the step sends no requests.
@@ -144,10 +143,11 @@ const randomUuid = (): string =>
   'xxxxxxxx-xxxx-4xxx-8xxx-xxxxxxxxxxxx'.replaceAll('x', () => Math.floor(Math.random() * 16).toString(16));
 
 /** The paths of the input, and how many of them, or of the items of a pool, the step wants. */
-async function goalOf(context: Context, { from, any }: TaskOf<'lock'>) {
-  const paths = from.kind === 'pool' ? [] : [...(await resolvePaths(from.paths, context)).keys()];
-  const wanted = any === 'all' ? paths.length : any;
-  if (from.kind === 'pool' || wanted <= paths.length) return { paths, wanted };
+async function goalOf(context: Context, { path, glob, pool: name, where, any }: TaskOf<'lock'>) {
+  if (name !== undefined) return { paths: [], pool: { name, where: Object.fromEntries(where) }, wanted: any ?? 1 };
+  const paths = [...(await resolvePaths(path, { ...context, glob })).keys()];
+  const wanted = any ?? paths.length;
+  if (wanted <= paths.length) return { paths, pool: undefined, wanted };
   const found = `\`path\` names only ${pluralize(paths.length, 'path')}: ${joinFirst(paths)}`;
   throw new InputError([`Input \`any\` is ${formatNumber(wanted)}, but ${found}. Add paths, or lower \`any\`.`]);
 }

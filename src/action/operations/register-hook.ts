@@ -3,7 +3,7 @@ import type { Outcome } from '../report/outcome.ts';
 import { type Context, defaultLimits } from '../step/context.ts';
 
 export async function registerHook(context: Context, task: TaskOf<'register-hook'>): Promise<Outcome> {
-  const { workspace, url, events, secret, options } = task;
+  const { workspace, 'hook-url': url, 'hook-events': events, 'hook-secret': secret, 'hook-options': options } = task;
   const registered = await context.client.registerHook(
     { workspace, url, options, ...(events.length > 0 && { events }), ...(secret !== '' && { secret }) },
     defaultLimits(context),

@@ -7,7 +7,7 @@ import { byPath, type LockPath } from '../../interface/lock-path.ts';
 import { heldText, lossText } from '../../locks/messages.ts';
 import type { OurLock } from '../../locks/ownership.ts';
 import { createRelease, endWholeLease, type ReleaseResult } from '../../locks/release.ts';
-import { InputError } from '../inputs/table.ts';
+import { InputError } from '../inputs/read.ts';
 import type { TaskOf } from '../inputs/task.ts';
 import { resolvePaths } from '../paths/resolve-paths.ts';
 import type { Outcome } from '../report/outcome.ts';
@@ -117,22 +117,20 @@ interface UnlockTargets {
 }
 
 /** Resolves the inputs to targets, before the first request. */
-async function unlockTargets(
-  context: Context,
-  { selection, workspace, force }: TaskOf<'unlock'>,
-): Promise<UnlockTargets> {
+async function unlockTargets(context: Context, task: TaskOf<'unlock'>): Promise<UnlockTargets> {
+  const { workspace, path: lines, locks: passed = task['locks-file'], force } = task;
   const jobLocks = jobLocksIn(context, workspace);
   const { held, planned, gap, find, hasEnded } = jobLocks;
-  if (selection.kind === 'paths') {
-    const resolved = await resolvePaths(selection.paths, { ...context, held });
+  if (lines.length > 0) {
+    const resolved = await resolvePaths(lines, { ...context, glob: task.glob, held });
     // With `force`, the holder does not matter. Otherwise, a pattern means only locks of this job.
     if (force) return { targets: [...resolved.keys()].map((path) => ({ path })) };
     const meant = [...resolved].filter(([path, kind]) => kind === 'named' || held.has(path));
     const targets = meant.map(([path]) => resolveFromLedger(path, jobLocks));
     return { targets, gap: [...resolved.values()].includes('matched') ? gap : undefined };
   }
-  if (selection.kind === 'locks') {
-    const targets = selection.locks.map(({ grant }) => {
+  if (passed !== undefined) {
+    const targets = passed.map(({ grant }) => {
       const { path, lock } = grant;
       const named = { ...lock, path };
       // The ledger has its current ETag.

@@ -6,10 +6,12 @@ import { pluralize } from '../../interface/format.ts';
 import { canonicalLockPath, type LockPath, parseLockPath } from '../../interface/lock-path.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import { quoteForLog } from '../../interface/safe-text.ts';
-import type { PathLine } from '../inputs/parse.ts';
-import { InputError, lineProblem } from '../inputs/table.ts';
+import { InputError, lineProblem } from '../inputs/read.ts';
+import { isMistake, isPattern } from '../inputs/table.ts';
 
 interface ResolveOptions {
+  /** If false, each line is used verbatim. */
+  readonly glob: boolean;
   readonly runner: { readonly checkout: string };
   readonly log: { warn(text: string): void };
   /** The locks of the job. Their paths need no files, and patterns match them, too. */
@@ -24,8 +26,8 @@ type ResolvedPaths = ReadonlyMap<LockPath, 'named' | 'matched'>;
  * for each file that it matches. A pattern that starts with `!` removes paths of earlier lines. Throws an InputError
  * with all problems.
  */
-export async function resolvePaths(lines: readonly PathLine[], options: ResolveOptions): Promise<ResolvedPaths> {
-  const { runner, log, held = new Map<LockPath, unknown>() } = options;
+export async function resolvePaths(lines: readonly string[], options: ResolveOptions): Promise<ResolvedPaths> {
+  const { glob, runner, log, held = new Map<LockPath, unknown>() } = options;
   const checkout = openCheckout(runner.checkout);
   const problems: string[] = [];
   const chosen = new Map<LockPath, 'named' | 'matched'>();
@@ -45,14 +47,14 @@ export async function resolvePaths(lines: readonly PathLine[], options: ResolveO
     else for (const path of matched.value) chosen.set(path, chosen.get(path) ?? 'matched');
   }
 
-  async function choose({ kind, text }: PathLine): Promise<void> {
+  async function choose(text: string): Promise<void> {
     const name = canonicalLockPath(text);
-    const entry = name.ok && kind !== 'literal' ? checkout.find(name.value) : undefined;
-    const isKnown = name.ok && (kind === 'literal' || entry === 'file' || (kind !== 'pattern' && held.has(name.value)));
+    const entry = name.ok && glob ? checkout.find(name.value) : undefined;
+    const isKnown = name.ok && (!glob || entry === 'file' || (!isPattern(text) && held.has(name.value)));
     if (isKnown) chosen.set(name.value, 'named');
     else if (name.ok && entry === 'folder') problems.push(lineProblem('path', text, folderText(name.value, checkout)));
-    else if (kind === 'pattern') await choosePattern(text);
-    else if (kind === 'mistake') problems.push(lineProblem('path', text, mistakeText));
+    else if (isPattern(text)) await choosePattern(text);
+    else if (isMistake(text)) problems.push(lineProblem('path', text, mistakeText));
     else if (name.ok) {
       chosen.set(name.value, 'named');
       unknown.set(name.value, unknown.get(name.value) ?? text);

@@ -9,7 +9,8 @@ import { createRecorder, type Ledger, ledgerFile, marksIn, openLedger, parseLine
 import { cancelledText } from '../../locks/messages.ts';
 import { createIntents } from '../../locks/path-by-path.ts';
 import { cleanupLimits, createRelease, endLease, endsInLease, type LockContext } from '../../locks/release.ts';
-import { createReader, type RawInputs } from '../inputs/table.ts';
+import { readInputs } from '../inputs/read.ts';
+import type { RawInputs } from '../inputs/table.ts';
 import { type ConnectionInputs, readConnection } from '../inputs/task.ts';
 import { endMain, stopRenewal } from '../renewal/processes.ts';
 import { errorText } from '../report/outcome.ts';
@@ -57,8 +58,8 @@ export async function releaseStep(
 
   // Recorded for the post-steps of earlier steps of the job, which may know the same locks.
   const record = createRecorder(ledger, { warn: log.debug });
-  const reader = createReader(raw);
-  const connection = readConnection(reader, process.env);
+  const read = readConnection(raw, process.env);
+  const connection = read.ok ? read.value : undefined;
   const client =
     connection &&
     connect(withShortAttempts(connection), origin, reporter, {
@@ -69,7 +70,7 @@ export async function releaseStep(
   const settle = client && createSettling({ client, record }, connection.baseUrl, candidates, within);
   const results = await settleAll(candidates, async (one) => {
     try {
-      if (settle === undefined) throw new Error(reader.problems.join(' '));
+      if (settle === undefined) throw new Error(read.problems?.join(' '));
       return await settle(one);
     } catch (error) {
       // A bug that affects one lock must not prevent the release of the others.
@@ -89,7 +90,7 @@ export async function releaseStep(
       chart: chartOf(candidates.granted, results, now(), redact),
     },
     // The step itself has already rejected an invalid `summary`. Here, it counts as the default.
-    reader.read('summary') !== false,
+    readInputs(raw, ['summary'], process.env).values?.summary !== false,
   );
 }
 

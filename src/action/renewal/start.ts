@@ -17,7 +17,8 @@ const maxResponseMs = 10_000;
  */
 export function createRenewal(context: Context, task: TaskOf<'lock'>, renewer: Renewer) {
   const { client, clock, connection, log, runner, saveState, signal } = context;
-  const cancels = task.onLost === 'cancel' ? findRun(runner.event, task.githubToken, connection.allowHttp) : undefined;
+  const isCancelling = task['on-lost'] === 'cancel';
+  const cancels = isCancelling ? findRun(runner.event, task['github-token'], connection.allowHttp) : undefined;
 
   /** Returns why nothing renews the locks; undefined if the process does. */
   async function handOver(renewalTask: RenewalTask): Promise<string | undefined> {

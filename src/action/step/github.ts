@@ -6,7 +6,7 @@ import { createServerClock, dateOf } from '../../client/time.ts';
 import { milliseconds } from '../../interface/duration.ts';
 import { isLoopback } from '../../interface/loopback.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
-import { InputError } from '../inputs/table.ts';
+import { InputError } from '../inputs/read.ts';
 import { actionVersion, type Context, retryLog } from './context.ts';
 import type { RunEvent } from './runner.ts';
 

@@ -15,7 +15,7 @@ test('a report on 20,000 locks of outdated files takes moments', () => {
     log,
     runner: {},
   } as unknown as Parameters[0];
-  const task = { workspace: 'game', autoRelease: true } as Parameters[1];
+  const task = { operation: 'lock', workspace: 'game', 'auto-release': true } as Parameters[1];
   const result = { waitedMs: 0 } as Parameters[3];
   const before = process.threadCpuUsage();
   const { annotations } = acquiredOutcome(context, task, grants, result);

@@ -1,0 +1,46 @@
+import { readFileSync } from 'node:fs';
+import { isHeaderValue } from '../../client/access.ts';
+import { asObject, isArray, type Json, nameIn, parseJson } from '../../client/json.ts';
+import { readLock } from '../../client/known-lock.ts';
+import { createSanitizer } from '../../client/sanitizer.ts';
+import { errorMessage } from '../../interface/format.ts';
+import { canonicalLockPath, parseHeldPath } from '../../interface/lock-path.ts';
+import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
+import type { OurLock } from '../../locks/ownership.ts';
+
+/** Parses the file that the output `locks_file` of a lock step names. */
+export function parseHandoffFile(file: string): Parsed<readonly OurLock[]> {
+  try {
+    return parseHandoff(readFileSync(file, 'utf8'));
+  } catch (error) {
+    // Omits the path from the message, because the problem already shows it, truncated.
+    return refused(`The file cannot be read: ${errorMessage(error).replace(/, open '.*$/s, '')}.`);
+  }
+}
+
+/** Parses the `locks` output of a lock step. An invalid entry makes it invalid: skipping would leave that lock. */
+export function parseHandoff(json: string): Parsed<readonly OurLock[]> {
+  const entries = parseJson(json);
+  if (!entries.ok || !isArray(entries.value)) {
+    return refused('It is not a JSON list. Pass the output `locks` of a lock step unchanged.');
+  }
+  const locks = entries.value.map(readHandoffLock);
+  return locks.every((lock) => lock !== undefined)
+    ? accepted(locks)
+    : refused(`Entry ${locks.indexOf(undefined) + 1} is not a lock: its path, id or ETag is not valid.`);
+}
+
+/** Without its proof, a lock cannot be distinguished from a later one. */
+const isProof = (json: Json | undefined): boolean => !json || (typeof json === 'string' && isHeaderValue(json));
+
+const sanitizer = createSanitizer([]);
+
+function readHandoffLock(entry: Json): OurLock | undefined {
+  const fields = asObject(entry);
+  const path = canonicalLockPath(nameIn(fields['path']) ?? '', parseHeldPath);
+  if (!path.ok || !isProof(fields['id']) || !isProof(fields['etag'])) return undefined;
+  const { note, origin, raw, ...lock } = readLock(fields, path.value, sanitizer);
+  // As the service sent them: with other quotes, an ETag would not match.
+  const [id, etag, lease] = [fields['id'], fields['etag'], fields['lease']].map(nameIn);
+  return { grant: { path: path.value, lock: { ...lock, id, etag, lease } }, mayBeReleased: false };
+}
