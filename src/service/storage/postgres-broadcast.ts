@@ -1,133 +1,97 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { sql } from 'kysely';
 import pg from 'pg';
-import type { Broadcast } from './storage.ts';
+import type { Broadcast, Database } from './storage.ts';
 
 const channel = 'workspace_service';
 
-/** Interval of checks of the connection. A lost connection is reopened. */
+/** Interval of checks of the listening connection. A lost connection is reopened. */
 const checkMs = 1_000;
 
 /**
- * LISTEN and NOTIFY on a separate connection, which the first listener or message opens. NOTIFY is not part of the
- * transaction of a change, where it would serialize all commits of the server.
+ * LISTEN on a separate connection, from the first listener on, and NOTIFY on those of queries. NOTIFY is not part of
+ * the transaction of a change, where it would serialize all commits of the server.
  */
-export function createPostgresBroadcast(url: string): Broadcast & { close(): Promise<void> } {
+export function createPostgresBroadcast(url: string, db: Database): Broadcast & { close(): Promise<void> } {
+  /** Each message starts with the id of its sender, which ignores it. */
+  const own = randomUUID();
   const listeners = new Set<(message: string | undefined) => void>();
+  const closing = new AbortController();
+  const { signal } = closing;
   let unsent: (string | undefined)[] = [];
   let sending: Promise<void> | undefined;
-  let connection: Promise<pg.Client> | undefined;
-  let checking: Promise<void> | undefined;
-  let timer: NodeJS.Timeout | undefined;
-  let closed = false;
+  let listening: Promise<void> | undefined;
 
   const notify = (message: string | undefined): void => {
     for (const listener of listeners) listener(message);
   };
 
-  function open(): Promise<pg.Client> {
-    if (connection !== undefined) return connection;
-    const opening = connect(url, notify);
-    const forget = (): void => {
-      if (connection === opening) connection = undefined;
-    };
-    connection = opening;
-    opening.then((client) => {
-      client.once('end', forget);
-      // Messages sent before this were missed.
-      notify(undefined);
-    }, forget);
-    return opening;
-  }
-
-  async function close(): Promise<void> {
-    const closing = connection;
-    connection = undefined;
-    const client = await closing?.catch(() => undefined);
-    await client?.end().catch(() => undefined);
-  }
-
-  /** Times out if a proxy has silently cut the connection. */
-  async function check(): Promise<void> {
-    try {
-      await (await open()).query(`listen ${channel}`);
-    } catch {
-      await close();
-      notify(undefined);
-    }
-    checking = undefined;
-  }
+  const pause = (): Promise<void> => sleep(checkMs, undefined, { signal }).catch(() => undefined);
 
   async function sendAll(): Promise<void> {
     while (unsent.length > 0) {
-      const messages = unsent;
+      const messages = JSON.stringify(unsent.map((message) => own + (message ?? '')));
       unsent = [];
       try {
-        const client = await open();
-        const text = 'select pg_notify($1, value) from json_array_elements_text($2)';
-        await client.query(text, [channel, JSON.stringify(messages)]);
+        await sql`select pg_notify(${channel}, value) from json_array_elements_text(${messages})`.execute(db);
       } catch {
         // Some may not have arrived. Only senders know, and the first in line may wait at another instance.
         unsent = [undefined];
-        await close();
-        if (closed) break;
-        await sleep(checkMs);
+        if (signal.aborted) break;
+        await pause();
       }
     }
     sending = undefined;
   }
 
+  async function listenAll(): Promise<void> {
+    while (!signal.aborted) {
+      const client = new pg.Client({
+        connectionString: url,
+        application_name: 'workspace-service',
+        connectionTimeoutMillis: 5_000,
+        query_timeout: 5_000,
+        keepAlive: true,
+      });
+      // Without a listener, the error event would end the process.
+      client.on('error', () => undefined);
+      client.on('notification', ({ payload = '' }) => {
+        if (!payload.startsWith(own)) notify(payload.slice(own.length) || undefined);
+      });
+      try {
+        await client.connect();
+        await client.query(`listen ${channel}`);
+        // Messages sent before this were missed.
+        notify(undefined);
+        while (!signal.aborted) {
+          await pause();
+          // Times out if a proxy has silently cut the connection.
+          await client.query(`listen ${channel}`);
+        }
+        await client.end();
+      } catch {
+        void client.end().catch(() => undefined);
+        notify(undefined);
+        await pause();
+      }
+    }
+  }
+
   return {
     send(message) {
-      if (closed) return;
+      if (signal.aborted) return;
       unsent.push(message);
       sending ??= sendAll();
     },
     listen(onMessage) {
       listeners.add(onMessage);
-      const checkAgain = (): void => {
-        checking ??= check();
-      };
-      timer ??= setInterval(checkAgain, checkMs);
-      checkAgain();
-      return () => {
-        listeners.delete(onMessage);
-        if (listeners.size > 0) return;
-        clearInterval(timer);
-        timer = undefined;
-      };
+      listening ??= listenAll();
+      return () => void listeners.delete(onMessage);
     },
     async close() {
-      closed = true;
-      clearInterval(timer);
-      await Promise.all([sending, checking]);
-      await close();
+      closing.abort();
+      await Promise.all([sending, listening]);
     },
   };
-}
-
-/** The event `end` reports the loss of the connection. */
-async function connect(url: string, notify: (message: string | undefined) => void): Promise<pg.Client> {
-  const client = new pg.Client({
-    connectionString: url,
-    application_name: 'workspace-service',
-    connectionTimeoutMillis: 5_000,
-    query_timeout: 5_000,
-    keepAlive: true,
-  });
-  // Without a listener, the error event would end the process.
-  client.on('error', () => undefined);
-  let own: number | undefined;
-  client.on('notification', ({ payload, processId }) => {
-    if (processId !== own) notify(payload || undefined);
-  });
-  try {
-    await client.connect();
-    const { rows } = await client.query<{ own: number }>('select pg_backend_pid() as own');
-    own = rows[0]?.own;
-    await client.query(`listen ${channel}`);
-  } catch (error) {
-    void client.end().catch(() => undefined);
-    throw error;
-  }
-  return client;
 }

@@ -60,12 +60,12 @@ export async function openPostgres({ url, queryTimeoutMs = 35_000, onIdleError }
   // The pool handles errors of idle connections only. If a connection is lost in use, its query fails, which is
   // handled. The listener is needed because an error event without one would end the process.
   pool.on('connect', (client) => client.on('error', () => undefined));
-  const broadcast = createPostgresBroadcast(url);
   const dialectWith = (queryTimeoutMs: number) =>
     withClock(new PostgresDialect({ pool: replaceBrokenConnections(pool, queryTimeoutMs) }), clock);
   const dialect = dialectWith(queryTimeoutMs);
   // Used at once, so that closing it also closes the pool: Kysely does not close an instance that was never used.
   const db = new Kysely<Tables>({ dialect });
+  const broadcast = createPostgresBroadcast(url, db);
   const rebuildDb = new Kysely<Tables>({ dialect: dialectWith(rebuildTimeoutMs) });
   // A response promises that the change survives a power failure, whatever the default of the server. Set per
   // transaction, because a connection that is lost while it is set up would never return to the pool of Kysely's
