@@ -180,7 +180,7 @@ describe('lock, over HTTP', () => {
       const { code, stderr } = await take(folder, path);
       expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining(text) });
     }
-    // A sparse checkout has not all files of the index.
+    // Not an error in a sparse checkout, which lacks files.
     rmSync(join(cwd, 'Content/Weapon.uasset'));
     expect(await take('', 'Content/Weapon.uasset', 'Content/Hero.uasset')).toMatchObject({ code: 0, stderr: '' });
   });
