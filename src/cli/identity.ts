@@ -1,45 +1,29 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { readIdentityRequest } from '../client/access.ts';
-import { createTokenSource, type ExchangeContext, type ExchangeOptions, openIssuer } from '../client/exchange.ts';
+import type { IdentityCredentials, IssueIdentityToken } from '../client/exchange.ts';
 import { ServiceError } from '../client/service-error.ts';
 import { startErrorText } from '../interface/system-errors.ts';
 
-type IssueToken = ExchangeOptions['issueIdentityToken'];
-
 /** The identity of a CI job, which the service exchanges for a token. Undefined if there is none. */
-export function identityOf(environment: NodeJS.ProcessEnv, baseUrl: string) {
+export function identityOf(environment: NodeJS.ProcessEnv, baseUrl: string): IdentityCredentials | undefined {
   const audience = new URL(baseUrl).origin;
-  const open = issuerOf(environment, audience);
-  if (open === undefined) return undefined;
-  return {
-    kind: 'exchanged' as const,
-    open: async (exchange: ExchangeContext) =>
-      createTokenSource({
-        ...exchange,
-        issueIdentityToken: open(exchange),
-        onToken: () => undefined,
-        audience,
-      }),
-  };
+  const issuer = issuerOf(environment, audience);
+  return issuer && { kind: 'identity', audience, issuer };
 }
 
-function issuerOf(
-  environment: NodeJS.ProcessEnv,
-  audience: string,
-): ((exchange: ExchangeContext) => IssueToken) | undefined {
+function issuerOf(environment: NodeJS.ProcessEnv, audience: string): IdentityCredentials['issuer'] | undefined {
   const tokens = Object.entries(environment)
     .filter(([name, value]) => /^WORKSPACE_ID_TOKEN(_\d+)?$/.test(name) && value)
     .toSorted(([one], [other]) => one.localeCompare(other, 'en', { numeric: true }))
     .map(([, value = '']) => value);
-  if (tokens.length > 0) return () => oneByOne(tokens);
-  if (environment['BUILDKITE_AGENT_ACCESS_TOKEN']) return () => askBuildkite(environment, audience);
-  const request = readIdentityRequest(environment);
-  return request && ((exchange) => openIssuer({ ...request, audience }, exchange, () => undefined));
+  if (tokens.length > 0) return oneByOne(tokens);
+  if (environment['BUILDKITE_AGENT_ACCESS_TOKEN']) return askBuildkite(environment, audience);
+  return readIdentityRequest(environment);
 }
 
 /** GitLab issues all identity tokens when a job starts, and the service exchanges each once. Outages use none. */
-function oneByOne(tokens: readonly string[]): IssueToken {
+function oneByOne(tokens: readonly string[]): IssueIdentityToken {
   const unused = tokens.values();
   return async (_, unanswered) => {
     const identity = unanswered ?? unused.next().value;
@@ -52,7 +36,7 @@ function oneByOne(tokens: readonly string[]): IssueToken {
 }
 
 const askBuildkite =
-  (environment: NodeJS.ProcessEnv, audience: string): IssueToken =>
+  (environment: NodeJS.ProcessEnv, audience: string): IssueIdentityToken =>
   async ({ signal }) => {
     const claims = ['--claim', 'organization_id', '--claim', 'pipeline_id'];
     const options = { env: environment, timeout: 30_000, ...(signal !== undefined && { signal }) };

@@ -40,11 +40,10 @@ export interface IdentityRequest {
   readonly requestUrl: string;
   /** Issued by the runner for these requests, and secret. */
   readonly requestToken: string;
-  readonly audience: string;
 }
 
 /** Undefined if the job lacks the permission `id-token: write`. */
-export function readIdentityRequest(environment: NodeJS.ProcessEnv): Omit<IdentityRequest, 'audience'> | undefined {
+export function readIdentityRequest(environment: NodeJS.ProcessEnv): IdentityRequest | undefined {
   const { ACTIONS_ID_TOKEN_REQUEST_URL: requestUrl, ACTIONS_ID_TOKEN_REQUEST_TOKEN: requestToken } = environment;
   return requestUrl && requestToken && URL.canParse(requestUrl) ? { requestUrl, requestToken } : undefined;
 }

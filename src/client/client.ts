@@ -2,30 +2,25 @@ import { createAskForLock } from './ask.ts';
 import { type CallOptions, createCall } from './call.ts';
 import { createMarks, type MarksStore } from './classify.ts';
 import { openConnection } from './connection.ts';
-import type { ExchangeContext } from './exchange.ts';
+import type { IdentityCredentials } from './exchange.ts';
 import { createLeases } from './leases.ts';
 import { createLists } from './lists.ts';
 import { createAcquireLock, createRenewLock } from './post-lock.ts';
 import { createRegisterHook } from './register-hook.ts';
 import { createReleaseLock } from './release-lock.ts';
-import { type ClientContext, createEndpoints, type TokenSource } from './request.ts';
+import { type ClientContext, createEndpoints } from './request.ts';
 import { warnOfDeprecation } from './response.ts';
 import { createSync } from './sync.ts';
 import { createServerClock, sleep, steadyClock } from './time.ts';
 
 export type Client = ReturnType<typeof createClient>;
 
-type ClientCredentials =
-  | { readonly kind: 'static'; readonly token: string }
-  /** Short-lived tokens, received in exchange for an identity token. The first request opens the source. */
-  | { readonly kind: 'exchanged'; readonly open: (context: ExchangeContext) => Promise<TokenSource> };
-
 export interface ClientOptions
   extends Partial<Pick<CallOptions, 'retries' | 'clock' | 'sleep' | 'random' | 'onRetry'>>,
     Pick<ClientContext, 'origin' | 'branch' | 'onCompared'> {
   /** Ends in the API version: `/v1`. */
   readonly baseUrl: string;
-  readonly credentials: ClientCredentials;
+  readonly credentials: { readonly kind: 'static'; readonly token: string } | IdentityCredentials;
   readonly userAgent: string;
   readonly requestTimeoutMs?: number | undefined;
   readonly onWarning?: ((sentence: string) => void) | undefined;
@@ -75,7 +70,11 @@ export function createClient(options: ClientOptions) {
         }
       : {
           ...shared,
-          openTokens: () => credentials.open({ ...shared, call: createCall(shared), target: endpoints.token }),
+          async openTokens() {
+            // Loaded only if no token is given.
+            const { createTokenSource } = await import('./exchange.ts');
+            return createTokenSource(credentials, shared, endpoints.token);
+          },
         },
   );
   const context = { call, endpoints, serverNow: serverClock.now, origin, branch, onCompared };

@@ -4,27 +4,26 @@ import { type CallOptions, createCall } from './call.ts';
 import { noMarks } from './classify.ts';
 import { openConnection } from './connection.ts';
 import { expectFound } from './refusal.ts';
-import { type Call, type CallLimits, expectSuccess, type Succeeded, type TokenSource } from './request.ts';
+import { type CallLimits, expectSuccess, type Succeeded, type TokenSource } from './request.ts';
 import { type ClientResponse, objectIn } from './response.ts';
 import { type Failure, ServiceError } from './service-error.ts';
 import { createServerClock } from './time.ts';
 
-/** The options of a client that the token exchange for its requests shares. */
-export interface ExchangeContext extends CallOptions {
-  readonly call: Call;
-  readonly target: string;
+/** Short-lived tokens, received in exchange for an identity token of the job. */
+export interface IdentityCredentials {
+  readonly kind: 'identity';
+  /** The audience of the identity tokens. */
+  readonly audience: string;
+  readonly issuer: IdentityRequest | IssueIdentityToken;
+  /** Called before the first use of each token of the service, and of each identity token that was requested. */
+  readonly onToken?: ((token: string) => void) | undefined;
 }
 
-export interface ExchangeOptions extends ExchangeContext {
-  /**
-   * Returns a new JSON Web Token with the identity of the client. `unanswered` is the previous one, if the service
-   * neither accepted nor rejected it. Throws a ServiceError.
-   */
-  readonly issueIdentityToken: (within: CallLimits, unanswered: string | undefined) => Promise<string>;
-  /** Called with each token before its first use. */
-  readonly onToken: (token: string) => void;
-  readonly audience: string;
-}
+/**
+ * Returns a new JSON Web Token with the identity of the client. `unanswered` is the previous one, if the service
+ * neither accepted nor rejected it. Throws a ServiceError.
+ */
+export type IssueIdentityToken = (within: CallLimits, unanswered: string | undefined) => Promise<string>;
 
 const useToken = 'Set WORKSPACE_TOKEN to an API token, from a secret.';
 
@@ -44,8 +43,11 @@ const tokenExchange = {
 };
 
 /** Exchanges tokens (RFC 8693), and uses each until it is about to expire. Concurrent requests share an exchange. */
-export function createTokenSource(options: ExchangeOptions): TokenSource {
-  const { call, target, timeoutMs, clock, closed, issueIdentityToken, onToken, audience } = options;
+export function createTokenSource(credentials: IdentityCredentials, options: CallOptions, target: string): TokenSource {
+  const { timeoutMs, clock, closed } = options;
+  const { audience, issuer, onToken } = credentials;
+  const call = createCall(options);
+  const issueIdentityToken = typeof issuer === 'function' ? issuer : openIssuer(issuer, credentials, options);
   /** `usedUntil` is by the clock of this machine, and infinite if the service does not report an expiry. */
   let current: { readonly token: string; readonly usedUntil: number } | undefined;
   let running: Promise<string | Failure> | undefined;
@@ -54,7 +56,7 @@ export function createTokenSource(options: ExchangeOptions): TokenSource {
   function keepToken({ response }: Succeeded, requestedAt: number): string {
     const token = tokenIn(response) ?? '';
     const { expires_in } = objectIn(response);
-    onToken(token);
+    onToken?.(token);
     const lifetimeMs = typeof expires_in === 'number' ? expires_in * 1_000 : Number.POSITIVE_INFINITY;
     current = { token, usedUntil: requestedAt + Math.max(lifetimeMs - minRemainingMs, lifetimeMs / 2) };
     return token;
@@ -139,20 +141,20 @@ const expectToken = expectFound(tokenIn, 'it contains no token');
  * Requests an identity token for the job from the server of the runner, like the toolkit's `getIDToken`. That function
  * has no deadline and cannot be cancelled, and its HTTP client would also be loaded by steps with a token.
  */
-export function openIssuer(
-  { requestUrl, requestToken, audience }: IdentityRequest,
-  exchange: ExchangeContext,
-  mask: (secret: string) => void,
-) {
+function openIssuer(
+  { requestUrl, requestToken }: IdentityRequest,
+  { audience, onToken }: IdentityCredentials,
+  options: CallOptions,
+): IssueIdentityToken {
   const url = new URL(requestUrl);
   url.searchParams.set('audience', audience);
   const connection = openConnection(url);
-  exchange.closed.addEventListener('abort', () => connection.close(), { once: true });
+  options.closed.addEventListener('abort', () => connection.close(), { once: true });
   const call = createCall({
-    ...exchange,
+    ...options,
     baseUrl: url,
     server: 'GitHub',
-    serverClock: createServerClock(exchange.clock),
+    serverClock: createServerClock(options.clock),
     send: connection.send,
     headers: { authorization: `Bearer ${requestToken}`, accept: 'application/json' },
     secrets: [requestToken],
@@ -163,11 +165,11 @@ export function openIssuer(
 
   const expect = expectFound(identityIn, 'it contains no identity token');
 
-  return async (within: CallLimits): Promise<string> => {
+  return async (within) => {
     const target = url.pathname + url.search;
     const { response } = expectSuccess(await call({ method: 'GET', target, expect }, within));
     const identity = identityIn(response) ?? '';
-    mask(identity);
+    onToken?.(identity);
     return identity;
   };
 }

@@ -199,8 +199,7 @@ describe('the credentials of a step', () => {
   const identity = {
     kind: 'identity',
     audience: 'https://workspaces.example.com',
-    requestUrl: github.ACTIONS_ID_TOKEN_REQUEST_URL,
-    requestToken: 'runner-token',
+    issuer: { requestUrl: github.ACTIONS_ID_TOKEN_REQUEST_URL, requestToken: 'runner-token' },
   };
 
   test.each<[string, Given, NodeJS.ProcessEnv, object]>([

@@ -1,12 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { identityOf } from '../../src/cli/identity.ts';
 import type { ClientOptions } from '../../src/client/client.ts';
-import {
-  createTokenSource,
-  type ExchangeContext,
-  type ExchangeOptions,
-  openIssuer,
-} from '../../src/client/exchange.ts';
+import type { IssueIdentityToken } from '../../src/client/exchange.ts';
 import type { Answer, SeenRequest } from '../support/other-servers/other-server.ts';
 import { inTurn, json, nothing, page, problem, raw, reset } from '../support/other-servers/responses.ts';
 import { startOtherServer } from '../support/other-servers/start-other-server.ts';
@@ -21,7 +16,7 @@ const audience = 'https://assets.example.com';
 async function exchangingClient(
   exchange: Answer | 'new each time',
   answer: Answer = list,
-  { issueIdentityToken, ...options }: Partial<Pick<ExchangeOptions, 'issueIdentityToken'> & ClientOptions> = {},
+  { issuer, ...options }: Partial<ClientOptions> & { readonly issuer?: IssueIdentityToken } = {},
 ) {
   let given = 0;
   const anew: Answer = (response, request) => {
@@ -34,18 +29,13 @@ async function exchangingClient(
   });
   let proofs = 0;
   const masked: string[] = [];
-  const open = async (context: ExchangeContext) =>
-    createTokenSource({
-      ...{ ...context, audience },
-      onToken: (token) => masked.push(token),
-      issueIdentityToken:
-        issueIdentityToken ??
-        (async () => {
-          proofs += 1;
-          return `proof.${proofs}`;
-        }),
-    });
-  const client = testClient(server.baseUrl, { credentials: { kind: 'exchanged', open }, ...options });
+  async function issueProof(): Promise<string> {
+    proofs += 1;
+    return `proof.${proofs}`;
+  }
+  const onToken = (token: string): void => void masked.push(token);
+  const credentials = { kind: 'identity', audience, issuer: issuer ?? issueProof, onToken } as const;
+  const client = testClient(server.baseUrl, { credentials, ...options });
   const exchanges = (): readonly SeenRequest[] => server.requests.filter(({ url }) => url === '/v1/token');
   const tokens = (): readonly (string | undefined)[] =>
     server.requests.filter(({ url }) => url !== '/v1/token').map(({ headers }) => headers.authorization);
@@ -193,7 +183,7 @@ describe('an exchange', () => {
     ['answered with a token that is not valid in a header', json(200, { access_token: `${jwt}\r\nx: y` }), noToken, 5],
     ['never possible', problem(503, { detail: 'Could not fetch the keys.' }), 'Could not fetch the keys (', 5],
   ])('ends with an error if it is %s, and a permanent failure is not retried', async (_, answer, reason, asked) => {
-    const { client, exchanges, tokens } = await exchangingClient(answer, list, { issueIdentityToken: async () => jwt });
+    const { client, exchanges, tokens } = await exchangingClient(answer, list, { issuer: async () => jwt });
     const error = await errorOf(client.ask());
     expect(error).toMatchObject({ status: undefined, attempts: 0 });
     expect(error.message).toContain(reason);
@@ -249,18 +239,14 @@ describe('the identity tokens of a job that has a few', () => {
 test.each([json(403, { message: 'Forbidden' }), json(404, { message: 'Not Found' }), page(403)])(
   'takes the server of identity tokens at its word, whatever marks the service has shown',
   async (refusal) => {
-    const issuer = await startOtherServer(refusal);
+    const runner = await startOtherServer(refusal);
     const service = await startOtherServer(list);
-    const identity = { requestUrl: new URL('/oidc', issuer.baseUrl).href, requestToken: 'runner-token', audience: 'a' };
-    const open = async (context: ExchangeContext) =>
-      createTokenSource({
-        ...{ ...context, audience, onToken: () => undefined },
-        issueIdentityToken: openIssuer(identity, context, () => undefined),
-      });
+    const issuer = { requestUrl: new URL('/oidc', runner.baseUrl).href, requestToken: 'runner-token' };
+    const credentials = { kind: 'identity', audience, issuer } as const;
     const marks = { read: () => true, write: () => undefined };
-    const client = testClient(service.baseUrl, { credentials: { kind: 'exchanged', open }, marks });
+    const client = testClient(service.baseUrl, { credentials, marks });
     expect(await errorOf(client.ask())).toMatchObject({ failure: { kind: 'no-token', isTransient: false } });
-    expect(issuer.requests).toHaveLength(1);
+    expect(runner.requests).toHaveLength(1);
     expect(service.requests).toEqual([]);
   },
 );

@@ -94,8 +94,8 @@ function parseCredentials(text: string, _: object, environment: NodeJS.ProcessEn
     const token = parseApiToken(text);
     return token.ok ? accepted({ kind: 'static', token: token.value } as const) : token;
   }
-  const identity = readIdentityRequest(environment);
-  return identity ? accepted({ kind: 'identity', ...identity } as const) : refused(credentialsAdvice);
+  const issuer = readIdentityRequest(environment);
+  return issuer ? accepted({ kind: 'identity', issuer } as const) : refused(credentialsAdvice);
 }
 
 /** The branch of the run: the head of a pull request, or the pushed branch. Undefined for a tag. */

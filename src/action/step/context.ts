@@ -1,6 +1,4 @@
-import type { IdentityRequest } from '../../client/access.ts';
 import { type Client, type ClientOptions, createClient } from '../../client/client.ts';
-import type { ExchangeContext } from '../../client/exchange.ts';
 import type { LockComparison } from '../../client/known-lock.ts';
 import type { CallLimits, Retry } from '../../client/request.ts';
 import { sleep, steadyClock } from '../../client/time.ts';
@@ -69,10 +67,8 @@ export function connect(
   const { baseUrl, credentials, requestTimeout, retries } = connection;
   return createClient({
     baseUrl,
-    credentials:
-      credentials.kind === 'static'
-        ? credentials
-        : { kind: 'exchanged', open: (exchange) => openJobTokens(credentials, exchange, mask) },
+    // Each process of the job exchanges its own tokens.
+    credentials: credentials.kind === 'static' ? credentials : { ...credentials, onToken: mask },
     retries,
     requestTimeoutMs: milliseconds(requestTimeout),
     userAgent: `workspace-automation/${actionVersion}`,
@@ -80,18 +76,6 @@ export function connect(
     ...more,
     onWarning: log.warn,
     onRetry: retryLog(log),
-  });
-}
-
-/** The API tokens of a job that authenticates with its OIDC identity. Each process of the job exchanges its own. */
-async function openJobTokens(identity: IdentityRequest, exchange: ExchangeContext, mask: Reporter['mask']) {
-  // Loaded only if no token is given.
-  const { createTokenSource, openIssuer } = await import('../../client/exchange.ts');
-  return createTokenSource({
-    ...exchange,
-    issueIdentityToken: openIssuer(identity, exchange, mask),
-    onToken: mask,
-    audience: identity.audience,
   });
 }
 
