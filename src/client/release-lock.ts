@@ -135,7 +135,13 @@ export function createReleaseLock(context: ClientContext) {
         // A service cannot match an ETag that it never issued.
         const isProof = etag !== undefined || (holder?.id !== undefined && !isOurs);
         if (id !== undefined && !isProof) return releaseUnconditionally(result, request, within);
-        return isOurs ? result : heldByOther(result, holder);
+        if (isOurs) return result;
+        if (!result.mayBeDone || holder !== undefined) return heldByOther(result, holder);
+        // Nothing matches the condition on a free path either (RFC 9110 section 13.1.1).
+        const listed = await lookUpOnce(context, request, within);
+        if (listed.kind === 'absent') return { kind: 'released' };
+        if (listed.kind !== 'locked') return heldByOther(result, undefined);
+        return isSameLock(request.proof ?? {}, listed.lock) ? result : heldByOther(result, listed.lock);
       }
       default:
         return result;

@@ -155,10 +155,32 @@ describe('a lock that was replaced by another one', () => {
     expect((await release(soon, { proof })).result.kind).toBe('other');
   });
 
+  const unmatched = problem(412, { detail: 'Not that.' });
+
   test('may have been released before if a response was lost, and the service does not say when the other was taken', async () => {
-    const unmatched = problem(412, { detail: 'Not that.' });
     expect((await release(inTurn(reset, unmatched), { proof })).result).toMatchObject({ mayBeDone: true });
     expect((await release(unmatched, { proof })).result).toMatchObject({ mayBeDone: false });
+  });
+
+  test.each<[string, object[], object]>([
+    ['counts as released if the path is free', [], { kind: 'released' }],
+    [
+      'may have been released if another lock without a time is on the path',
+      [{ path: hero, owner: 'grace' }],
+      { kind: 'other', holder: { owner: 'grace' }, mayBeDone: true },
+    ],
+    [
+      'is lost if an earlier lock is on the path',
+      [other],
+      { kind: 'other', holder: { owner: 'grace' }, mayBeDone: false },
+    ],
+    ['may still be there if it is listed', [{ ...other, id: 'l1' }], { kind: 'failed', mayBeDone: true }],
+  ])('after a lost response and a 412 that names no holder, %s', async (_, listed, expected) => {
+    expect((await release(listing(listed, inTurn(reset, unmatched)), { proof })).result).toMatchObject(expected);
+  });
+
+  test('is lost if no response was lost, even if the path is free', async () => {
+    expect((await release(listing([], unmatched), { proof })).result.kind).toBe('other');
   });
 });
 

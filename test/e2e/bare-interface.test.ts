@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Answer, SeenRequest } from '../support/other-servers/other-server.ts';
-import { json, nothing, page } from '../support/other-servers/responses.ts';
+import { json, nothing, page, reset } from '../support/other-servers/responses.ts';
 import { openJob } from '../support/runner/job.ts';
 import { everyForm } from '../support/runs.ts';
 import { type BareHabits, openBareService } from './bare-service.ts';
@@ -45,6 +45,11 @@ const firstOnly = (isMeant: (request: SeenRequest) => boolean, answer: Answer) =
   return (request: SeenRequest): Answer | undefined => (isMeant(request) && left-- > 0 ? answer : undefined);
 };
 
+function afterFirst(isMeant: (request: SeenRequest) => boolean, answer: Answer) {
+  let seen = 0;
+  return (request: SeenRequest): Answer | undefined => (isMeant(request) && seen++ > 0 ? answer : undefined);
+}
+
 const locking: Step = {
   with: { operation: 'lock', path: hero },
   outputs: { status: 'acquired', acquired: 'true', count: '1' },
@@ -70,6 +75,13 @@ const refusing = (answer: Answer, fails: string): Row => ({
 const lockingAfter = (answer: Answer): Row => ({
   service: { instead: firstOnly(isLocking, answer) },
   steps: [locking],
+});
+const withTag = json(201, { id: 'l1' }, { etag: '"l1"' });
+/** The response to the first release is lost, and nothing matches the condition of the next one. */
+const lostRelease = (): BareHabits => ({
+  granted: () => withTag,
+  released: reset,
+  instead: afterFirst(isReleasing, refusedWith(412)),
 });
 const withId = json(201, { id: 'l1', path: hero });
 const listingId =
@@ -176,11 +188,19 @@ const table: Readonly<Record<string, Row>> = {
   'unlock: 410 empty': gone(nothing(410)),
   'unlock: 412 {"error"}, the lock is another': {
     service: {
-      granted: () => json(201, { id: 'l1' }, { etag: '"l1"' }),
+      granted: () => withTag,
       instead: on(isReleasing, refusedWith(412)),
     },
     steps: [locking, { ...unlocking, outputs: { status: 'lost' }, fails: 'lost' }],
     left: [hero],
+  },
+  'unlock: a lost response, then 412 {"error"} for the free path': {
+    service: lostRelease(),
+    steps: [locking, unlocking],
+  },
+  'unlock: a lost response, then 412 {"error"} for a lock that nothing identifies': {
+    service: { ...lostRelease(), locks: () => json(200, [hero]) },
+    steps: [locking, { ...unlocking, outputs: { status: 'held' }, warns: 'may already have released its own' }],
   },
   'unlock: 403 {"error"}': releasing(refusedWith(403), { status: 'held' }, '403'),
   'unlock: 401 {"error"}': releasing(refusedWith(401), { status: 'held' }, 'no 401'),

@@ -168,9 +168,13 @@ interface Unlocking {
 
 export function unlockResult(result: ReleaseResult, own: OurLock, { found, force, now }: Unlocking): PathResult {
   const { path } = own.grant;
+  const lost = (holder?: KnownLock): PathResult => {
+    return { path, result: 'lost', holder: holder ?? {}, failure: lossText(own, holder, now) };
+  };
   switch (result.kind) {
     case 'released':
-      return { path, result: 'released' };
+      // After a lost response, a free path counts as released, but this lock had ended before.
+      return own.loss === undefined ? { path, result: 'released' } : lost();
     case 'absent':
       return { path, result: 'not locked' };
     case 'ambiguous': {
@@ -181,11 +185,11 @@ export function unlockResult(result: ReleaseResult, own: OurLock, { found, force
       const { holder } = result;
       // A lock that this job never had, or may itself have released, is not lost, unless its loss is on record.
       if (found !== undefined) return heldResult(path, holder, now);
-      if (own.mayBeReleased && own.loss === undefined) {
+      if ((own.mayBeReleased || result.mayBeDone) && own.loss === undefined) {
         const text = `${heldText(path, holder, now)}. This lock was left alone: this job may already have released its own.`;
         return { path, result: 'left alone', holder: holder ?? {}, warning: { text } };
       }
-      return { path, result: 'lost', holder: holder ?? {}, failure: lossText(own, holder, now) };
+      return lost(holder);
     }
     case 'failed':
       return failedResult(path, result.error, result.mayBeDone, { found, force, now });

@@ -27,7 +27,8 @@ export function resultOf(candidate: JobLock, end: LockEnd, records: Records, now
   const { path, lock } = grant;
   switch (end.kind) {
     case 'released':
-      return { path, result: 'released' };
+      // After a lost response, a free path counts as released, but this lock had ended before.
+      return loss === undefined ? { path, result: 'released' } : replacedResult(candidate, undefined, records, now);
     case 'absent': {
       // If a lock that was to be renewed until the end of the job expired, it was lost, even if the path is free now.
       const isLost = loss !== undefined || (records.renewalError !== undefined && mayHaveExpired(lock, now));

@@ -51,14 +51,18 @@ describe('the result of a release', () => {
     expect(resultOf(other)).toMatchObject({ result: 'lost', failure: expect.stringContaining('lost its lock') });
     // Without the advice to force a release.
     const text = `${path} is held. This lock was left alone: this job may already have released its own.`;
-    expect(resultOf(other, true)).toEqual({ path, result: 'left alone', holder: {}, warning: { text } });
+    const leftAlone = { path, result: 'left alone', holder: {}, warning: { text } };
+    expect(resultOf(other, true)).toEqual(leftAlone);
+    expect(resultOf({ ...other, mayBeDone: true })).toEqual(leftAlone);
   });
 
-  test('is a loss if the renewal was refused, even if a damaged ledger could hide a later release', () => {
+  test('is a loss if the renewal was refused, whatever else may have ended the lock since', () => {
     const loss = { kind: 'lost', ...addressOf(path), step: 's', key: path, at: end } as const;
     const own = { grant: { path, lock: {} }, mayBeReleased: true, loss };
-    const result = unlockResult({ kind: 'other', holder: undefined }, own, { force: false, now: start });
-    expect(result).toMatchObject({ result: 'lost', failure: expect.stringContaining('refused to renew it') });
+    for (const end of [{ kind: 'other', holder: undefined }, { kind: 'released' }] as const) {
+      const result = unlockResult(end, own, { force: false, now: start });
+      expect(result).toMatchObject({ result: 'lost', failure: expect.stringContaining('refused to renew it') });
+    }
   });
 
   test('is a warning with advice for a lock that replaced the one that the step had found', () => {

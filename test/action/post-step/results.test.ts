@@ -110,6 +110,10 @@ describe('the result of a lock at the end of a job', () => {
     expect(replaced(lost)).toMatchObject({ result: 'lost', failure: expect.stringMatching(expected) });
   });
 
+  test('is a loss if the renewal was refused, even if a lost response makes the path count as released', () => {
+    expect(result(released, { loss })).toMatchObject({ result: 'lost', failure: expect.stringContaining('lost at') });
+  });
+
   test('says why a lock could not be released, and what to do', () => {
     const left = result(failed);
     expect(report(left).warnings).toEqual([
