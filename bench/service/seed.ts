@@ -1,7 +1,7 @@
 import { mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { LockRow } from '../../src/service/locks/find.ts';
-import { eventOf } from '../../src/service/locks/history.ts';
+import { lockEvent } from '../../src/service/locks/history.ts';
 import { recordEvents } from '../../src/service/outbox/outbox.ts';
 import { openPostgres } from '../../src/service/storage/postgres.ts';
 import { openSqlite } from '../../src/service/storage/sqlite.ts';
@@ -136,6 +136,6 @@ export async function seedLocks(place: Place, count: number): Promise<void> {
 /** Queues events for each hook in a database that no service uses yet: a service that starts then does nothing else. */
 export async function seedDeliveries(place: Place, urls: readonly string[], count: number): Promise<void> {
   await addWorkspaces(place, [workspace], { urls });
-  const events = Array.from({ length: count }, (_, index) => eventOf({ kind: 'acquired', lock: lockRow(index) }));
+  const events = Array.from({ length: count }, (_, index) => lockEvent('lock.acquired', lockRow(index), 0, {}));
   await change(place, (db) => recordEvents(db, events));
 }

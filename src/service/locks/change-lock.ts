@@ -10,7 +10,7 @@ import type { Database } from '../storage/storage.ts';
 import { now } from '../storage/timestamp.ts';
 import type { Bearer } from '../tokens/tokens.ts';
 import { findLocks, type LockRow, type StoredLock, toLock } from './find.ts';
-import { type LockEnd, recordEnds } from './history.ts';
+import { endLocks } from './history.ts';
 import { heldBy, type Refused, refused } from './refusals.ts';
 
 /** Renewals and releases, decided in input order, with few queries for any number of them. */
@@ -112,14 +112,13 @@ export async function releaseLocks(
     granted.set(found.id, { ...request, found });
     return { kind: 'released', lock: toLock(found) };
   });
-  if (granted.size === 0) return releases;
   const ended = [...granted.values()];
-  await deleteLocks(db, keysOf(ended));
-  const ends = ended.map(({ found: lock, bearer }): LockEnd => {
-    const kind = isOwnLock(lock, bearer) ? 'released' : 'force-released';
-    return { kind, lock, at: lock.expires_at - lock.remainingMs, by: bearer.owner };
-  });
-  await recordEnds(db, ends, subscribers);
+  const ends = ended.map(({ found: lock, bearer }) => ({
+    lock,
+    at: lock.expires_at - lock.remainingMs,
+    by: bearer.owner,
+  }));
+  await endLocks(db, ends, subscribers);
   for (const { workspace, path, bearer, actor, reason, found } of ended) {
     const { id, owner, origin } = found;
     const detail = { workspace, path, lock: id, owner, origin, ...(reason && { reason }) };
@@ -127,12 +126,6 @@ export async function releaseLocks(
   }
   return releases;
 }
-
-const deleteLocks = batchQuery((db, members) =>
-  db
-    .deleteFrom('locks')
-    .where(sql<boolean>`(workspace_id, path) in (select ${textOf('workspace')}, ${textOf('path')} from ${members})`),
-);
 
 /** Whether the caller may renew and release the lock without force: any token of its owner may. */
 export const isOwnLock = (lock: Pick<LockRow, 'owner'>, { owner }: Pick<Bearer, 'owner'>): boolean =>

@@ -1,31 +1,32 @@
-import { sql } from 'kysely';
+import { type Selectable, sql } from 'kysely';
+import type { HookEvent } from '../../interface/resources.ts';
 import type { OutboxEvent } from '../outbox/event.ts';
 import { recordEventsFor, type Subscriber, subscribersOf } from '../outbox/outbox.ts';
-import { batchQuery, insertFrom, numbersOf, textsOf } from '../storage/batch-query.ts';
+import { batchQuery, insertFrom, numbersOf, textOf, textsOf } from '../storage/batch-query.ts';
 import { keptForMs, removeOldOfWorkspaces } from '../storage/remove-old.ts';
 import type { Database, Storage } from '../storage/storage.ts';
+import type { Tables } from '../storage/tables.ts';
 import { asTimestamp, now } from '../storage/timestamp.ts';
 import { type LockRow, toLock } from './find.ts';
 
-/** How a lock ended. Renewals are not recorded: a long job has many of them. */
-export type LockEnd = {
+/** The end of a lock. Renewals are not recorded: a long job has many of them. */
+export interface LockEnd {
   readonly lock: LockRow;
   /** For an expired lock, the end of its ttl, even if it was noticed later. */
   readonly at: number;
-} & (
-  | { readonly kind: 'expired'; readonly by: null }
-  /** The owner who released it. */
-  | { readonly kind: 'released' | 'force-released'; readonly by: string }
-);
+  /** The owner who released it; null if it expired. */
+  readonly by: string | null;
+}
 
-type LockChange =
-  | LockEnd
-  | { readonly kind: 'acquired'; readonly lock: LockRow }
-  | { readonly kind: 'requested'; readonly lock: LockRow; readonly at: number; readonly request: Requester };
+export const expiryOf = (lock: LockRow): LockEnd => ({ lock, at: lock.expires_at, by: null });
 
-type Requester = Pick<LockRow, 'owner' | 'origin' | 'note'>;
+/** How a lock ended. Only a forced release has another owner. */
+export function endKind({ owner, ended_by }: Pick<PeriodRow, 'owner' | 'ended_by'>) {
+  if (ended_by === null) return 'expired';
+  return ended_by === owner ? 'released' : 'force-released';
+}
 
-const texts = ['workspace_id', 'kind', 'path', 'lock_id', 'owner', 'origin', 'note', 'lease_id', 'ended_by'] as const;
+const texts = ['workspace_id', 'path', 'lock_id', 'owner', 'origin', 'note', 'lease_id', 'ended_by'] as const;
 const numbers = ['ended_at', 'fence', 'acquired_at'] as const;
 
 const insertHistory = batchQuery((db, members) =>
@@ -34,50 +35,45 @@ const insertHistory = batchQuery((db, members) =>
     .onConflict((conflict) => conflict.doNothing()),
 );
 
-/**
- * Writes one history row per ended lock, and queues events for the subscribed hooks. Must be called for every end, in
- * the same transaction.
- */
-export async function recordEnds(
+const deleteLocks = batchQuery((db, members) =>
+  db
+    .deleteFrom('locks')
+    .where(sql<boolean>`(workspace_id, path) in (select ${textOf('workspace_id')}, ${textOf('path')} from ${members})`),
+);
+
+/** Deletes these locks, writes a history row for each, and queues events for the subscribed hooks. */
+export async function endLocks(
   db: Database,
   ends: readonly LockEnd[],
   subscribers: readonly Subscriber[],
 ): Promise<void> {
   if (ends.length === 0) return;
-  const rows = ends.map(({ kind, lock, at, by }) => {
+  const rows = ends.map(({ lock, at, by }) => {
     const { id, type: _, expires_at: __, ...recorded } = lock;
-    return { ...recorded, kind, lock_id: id, ended_at: at, ended_by: by };
+    return { ...recorded, lock_id: id, ended_at: at, ended_by: by };
   });
+  await deleteLocks(db, rows);
   await insertHistory(db, rows);
-  await recordEventsFor(db, subscribers, () => ends.map(eventOf));
+  await recordEventsFor(db, subscribers, () => ends.map(endEvent));
 }
 
-export const expiryOf = (lock: LockRow): LockEnd => ({ kind: 'expired', lock, at: lock.expires_at, by: null });
+export function endEvent({ lock, at, by }: LockEnd): OutboxEvent {
+  if (by === null) return lockEvent('lock.expired', lock, at, {});
+  return lockEvent('lock.released', lock, at, { released_by: by, forced: by !== lock.owner });
+}
+
+export const lockEvent = <Type extends HookEvent, More>(type: Type, lock: LockRow, at: number, more: More) => ({
+  type,
+  workspace: lock.workspace_id,
+  occurredAt: asTimestamp(at),
+  data: { lock: toLock(lock), ...more },
+});
 
 /** Jobs add fewer in 90 days. The limit keeps a client that locks in a loop from filling the disk. */
 const maxRowsOfWorkspace = 5_000_000;
 
 export const removeOldLockHistory = (storage: Storage): Promise<void> =>
   removeOldOfWorkspaces(storage, { table: 'lock_history', time: 'ended_at', keptForMs, max: maxRowsOfWorkspace });
-
-export function eventOf(change: LockChange): OutboxEvent {
-  const { kind, lock } = change;
-  const at = kind === 'acquired' ? lock.acquired_at : change.at;
-  const about = { workspace: lock.workspace_id, occurredAt: asTimestamp(at) };
-  const data = { lock: toLock(lock) };
-  switch (kind) {
-    case 'requested':
-      return { type: 'lock.requested', ...about, data: { ...data, request: change.request } };
-    case 'acquired':
-    case 'expired':
-      return { type: `lock.${kind}`, ...about, data };
-    case 'released':
-    case 'force-released': {
-      const release = { released_by: change.by, forced: kind === 'force-released' };
-      return { type: 'lock.released', ...about, data: { ...data, ...release } };
-    }
-  }
-}
 
 /** Limit per transaction: other changes wait for it, and an expired lock may be reported to many hooks. */
 const maxDeliveriesAtOnce = 500;
@@ -91,42 +87,23 @@ const maxLookedAt = 10_000;
  * remain.
  */
 export async function removeExpiredLocks({ read, commit }: Storage): Promise<number> {
+  const expired = (db: Database) => db.selectFrom('locks').where(isOver).orderBy('expires_at');
   const workspaces = await read
-    .selectFrom((from) =>
-      from
-        .selectFrom('locks')
-        .select('workspace_id')
-        .where(isOver)
-        .orderBy('expires_at')
-        .limit(maxLookedAt)
-        .as('expired'),
-    )
-    .select('workspace_id as id')
+    .selectFrom(expired(read).select('workspace_id').limit(maxLookedAt).as('expired'))
+    .select('workspace_id as workspace')
     .distinct()
     .execute();
-  const removedFrom = (workspace: string): Promise<number> =>
-    commit({ workspace }, async (db) => {
-      const subscribers = await subscribersOf(db, [{ workspace }]);
-      const removed = await db
-        .deleteFrom('locks')
-        .where('workspace_id', '=', workspace)
-        .where('path', 'in', (from) =>
-          from
-            .selectFrom('locks')
-            .select('path')
-            .where('workspace_id', '=', workspace)
-            .where(isOver)
-            .orderBy('expires_at')
-            .limit(Math.ceil(maxDeliveriesAtOnce / Math.max(1, subscribers.length))),
-        )
-        .where(isOver)
-        .returningAll()
-        .execute();
-      await recordEnds(db, removed.map(expiryOf), subscribers);
-      return removed.length;
-    });
-  const removed = await Promise.all(workspaces.map(({ id }) => removedFrom(id)));
-  return removed.reduce((sum, count) => sum + count, 0);
+  const removed = workspaces.map((scope) =>
+    commit(scope, async (db) => {
+      const subscribers = await subscribersOf(db, [scope]);
+      const limit = Math.ceil(maxDeliveriesAtOnce / Math.max(1, subscribers.length));
+      const own = expired(db).selectAll().where('workspace_id', '=', scope.workspace).limit(limit);
+      const locks = await own.execute();
+      await endLocks(db, locks.map(expiryOf), subscribers);
+      return locks.length;
+    }),
+  );
+  return (await Promise.all(removed)).reduce((sum, count) => sum + count, 0);
 }
 
 /** PostgreSQL uses the index only if the time is evaluated once, hence the subquery. */
@@ -150,8 +127,9 @@ export interface HistoryQuery {
 /** Holders of ended locks, with the start and end of each lock. */
 export async function readLockHistory(read: Database, query: HistoryQuery) {
   const { limit } = query;
-  const found = await ofHistory(read, query)
-    .unionAll(ofEndedLeases(read, query))
+  // The second table has the locks that ended with their lease, and have not been moved to the history yet.
+  const found = await periodsIn(read, 'lock_history', query)
+    .unionAll(periodsIn(read, 'ended_locks', query))
     .orderBy('ended_at', 'desc')
     .orderBy('fence', 'desc')
     .limit(limit + 1)
@@ -166,20 +144,12 @@ export async function readLockHistory(read: Database, query: HistoryQuery) {
   };
 }
 
-const common = ['path', 'fence', 'owner', 'origin', 'note', 'acquired_at', 'lock_id', 'ended_at', 'ended_by'] as const;
+const columns = ['path', 'fence', 'owner', 'origin', 'note', 'acquired_at', 'lock_id', 'ended_at', 'ended_by'] as const;
 
-const ofHistory = (read: Database, query: HistoryQuery) =>
-  read
-    .selectFrom('lock_history')
-    .select([...common, 'kind'])
-    .where(isAsked(query));
+type PeriodRow = Pick<Selectable<Tables['lock_history']>, (typeof columns)[number]>;
 
-/** Locks that ended with their lease, and that have not been moved to the history yet. */
-const ofEndedLeases = (read: Database, query: HistoryQuery) =>
-  read
-    .selectFrom('ended_locks')
-    .select([...common, sql<string>`'released'`.as('kind')])
-    .where(isAsked(query));
+const periodsIn = (read: Database, table: 'lock_history' | 'ended_locks', query: HistoryQuery) =>
+  read.selectFrom(table).select(columns).where(isAsked(query));
 
 function isAsked({ workspace, path, before }: HistoryQuery) {
   const conditions = [sql`workspace_id = ${workspace}`];
@@ -188,11 +158,9 @@ function isAsked({ workspace, path, before }: HistoryQuery) {
   return sql<boolean>`${sql.join(conditions, sql` and `)}`;
 }
 
-/** Another version of the service may have recorded other kinds, which are shown unchanged. */
 const periodOf = ({ ended_at, fence: _, acquired_at, ...lock }: PeriodRow) => ({
   ...lock,
+  kind: endKind(lock),
   acquired_at: asTimestamp(acquired_at),
   ended_at: asTimestamp(ended_at),
 });
-
-type PeriodRow = Awaited<ReturnType<ReturnType<typeof ofHistory>['execute']>>[number];

@@ -6,7 +6,7 @@ import { removeOldOfWorkspaces } from '../storage/remove-old.ts';
 import type { Database, Storage } from '../storage/storage.ts';
 import type { Tables } from '../storage/tables.ts';
 import { findLocks, type LockRow, toLock } from './find.ts';
-import { eventOf } from './history.ts';
+import { endEvent, endKind } from './history.ts';
 
 /** The rows of leases and of their locks, with few statements for any number of locks. */
 
@@ -78,7 +78,7 @@ export async function releaseHeld(db: Database, lease: LeaseRow, at: number, by:
     .execute();
   const subscribers = await subscribersOf(db, [{ workspace: lease.workspace_id }]);
   await recordEventsFor(db, subscribers, async () =>
-    (await heldLocks(db, lease, at)).map((lock) => eventOf({ kind: 'released', lock, at, by })),
+    (await heldLocks(db, lease, at)).map((lock) => endEvent({ lock, at, by })),
   );
   const ended = db.deleteFrom('locks').where(isOf(lease)).where('expires_at', '>', at).returning(['path', 'fence']);
   return (await ended.execute()).toSorted((one, other) => one.fence - other.fence).map(({ path }) => path);
@@ -106,8 +106,8 @@ export async function fileEndedLocks({ read, commit }: Pick<Storage, 'read' | 'c
     const next = db.selectFrom('ended_locks').where(isNext);
     await db
       .insertInto('lock_history')
-      .columns([...copied, 'lock_id', 'ended_at', 'ended_by', 'kind'])
-      .expression(next.select([...copied, 'lock_id', 'ended_at', 'ended_by', sql`'released'`.as('kind')]))
+      .columns([...copied, 'lock_id', 'ended_at', 'ended_by'])
+      .expression(next.select([...copied, 'lock_id', 'ended_at', 'ended_by']))
       .onConflict((conflict) => conflict.doNothing())
       .execute();
     await db.deleteFrom('ended_locks').where(isNext).execute();
@@ -128,27 +128,23 @@ export async function releasedPaths(db: Database, lease: LeaseRow): Promise<stri
 /** Locks of the lease that ended before it did. Expired ones may not be in the history yet. */
 export async function lostLocks(db: Database, lease: LeaseRow, at: number): Promise<readonly LostLock[]> {
   const workspace = lease.workspace_id;
-  const expired = await locksOf(db, lease).select(['id', 'path']).where('expires_at', '<=', at).execute();
+  const expired = await locksOf(db, lease).select(['id', 'path', 'owner']).where('expires_at', '<=', at).execute();
   const recorded = await db
     .selectFrom('lock_history')
-    .select(['lock_id as id', 'path', 'kind'])
+    .select(['lock_id as id', 'path', 'owner', 'ended_by'])
     .where('workspace_id', '=', workspace)
     .where('lease_id', '=', lease.id)
     // The history is kept longer than leases are: an earlier lease may have had the same id.
     .where(startsLike('lock_id', lease))
     .execute();
   // Outside of a transaction, an expired lock may have been moved to the history between the two reads.
-  const all = [...expired.map(({ id, path }) => ({ id, path, kind: 'expired' })), ...recorded];
+  const all = [...expired.map((lock) => ({ ...lock, ended_by: null })), ...recorded];
   const lost = [...new Map(all.map((lock) => [lock.id, lock])).values()].toSorted(byPath);
   const keys = lost.map(({ path }) => ({ workspace, path }));
   const holders = keys.length === 0 ? [] : await findLocks(db, keys);
-  return lost.map(({ id, path, kind }, index): LostLock => {
+  return lost.map(({ id, path, ...end }, index): LostLock => {
     const holder = holders[index];
-    return { id, path, reason: reasonOf(kind), ...(holder && { lock: toLock(holder) }) };
+    const kind = endKind(end);
+    return { id, path, reason: kind === 'force-released' ? 'forced' : kind, ...(holder && { lock: toLock(holder) }) };
   });
-}
-
-function reasonOf(end: string): LostLock['reason'] {
-  if (end === 'force-released') return 'forced';
-  return end === 'expired' ? end : 'released';
 }

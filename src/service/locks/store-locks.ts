@@ -9,7 +9,7 @@ import { removedRemote } from '../storage/tables.ts';
 import { now } from '../storage/timestamp.ts';
 import type { Bearer } from '../tokens/tokens.ts';
 import type { LockKey, LockRow, StoredLock } from './find.ts';
-import { eventOf, expiryOf, recordEnds } from './history.ts';
+import { endLocks, expiryOf, lockEvent } from './history.ts';
 
 /** Properties that all locks of a request share. */
 export interface LockRequest {
@@ -47,16 +47,15 @@ export async function storeLocks(
   await storeFences(db, [...new Map(raised.map((fence) => [fence.workspace_id, fence])).values()]);
   // They had expired when they were read, and stay expired even if the clock was set back since then.
   const expired = grants.flatMap(({ replaced }) => replaced);
-  if (expired.length > 0) {
-    await recordEnds(db, expired.map(expiryOf), subscribers);
-    await deleteExpired(db, expired);
-  }
+  await endLocks(db, expired.map(expiryOf), subscribers);
   const rows = members.map(({ shared, first, paths }) => ({ ...shared, ...first, paths }));
   await insertLocks(db, rows);
   const locks = members.map(({ shared, first: { ids, number, fence }, paths }) =>
     paths.map((path, index): LockRow => ({ ...shared, path, id: `${ids}${number + index}`, fence: fence + index })),
   );
-  await recordEventsFor(db, subscribers, () => locks.flat().map((lock) => eventOf({ kind: 'acquired', lock })));
+  await recordEventsFor(db, subscribers, () =>
+    locks.flat().map((lock) => lockEvent('lock.acquired', lock, lock.acquired_at, {})),
+  );
   return locks;
 }
 
@@ -118,13 +117,6 @@ const insertLocks = batchQuery((db, members) =>
         ])
         .select([...texts, ...numbers].map((name) => `granted.${name}` as const));
     }),
-);
-
-const deleteExpired = batchQuery((db, members) =>
-  db.deleteFrom('locks').where(
-    sql<boolean>`(workspace_id, path, id) in
-        (select ${textOf('workspace_id')}, ${textOf('path')}, ${textOf('id')} from ${members})`,
-  ),
 );
 
 /** Start value for a workspace without a row. It is above 0 after a restore. */

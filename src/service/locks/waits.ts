@@ -19,7 +19,7 @@ import type { Database, Storage } from '../storage/storage.ts';
 import type { Tables } from '../storage/tables.ts';
 import { now } from '../storage/timestamp.ts';
 import { findLocks, type LockKey } from './find.ts';
-import { eventOf } from './history.ts';
+import { lockEvent } from './history.ts';
 import { bonusMsOf, placeKeptMs } from './wait-terms.ts';
 
 /**
@@ -178,7 +178,7 @@ async function notifyHolders(db: Database, requests: readonly WaitRequest[]): Pr
   const due = await insertReminders(db, reminders);
   const events = due.flatMap(({ workspace_id, path, owner, at }) => {
     const found = byKey.get(keyOf({ workspace: workspace_id, path }, owner));
-    return found === undefined ? [] : eventOf({ ...found, kind: 'requested', at });
+    return found === undefined ? [] : lockEvent('lock.requested', found.lock, at, { request: found.request });
   });
   await recordEvents(db, events);
 }

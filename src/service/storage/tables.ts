@@ -47,12 +47,12 @@ export const tables = {
     fingerprint text, pool text, lock_ids bytes not null, expires_at bigint not null,
     primary key (workspace_id, id)`,
   // Ended locks; an expired one at the end of its ttl. Within a millisecond, the later lock has the higher fence.
-  // `ended_by` is the owner that released it, and `lease_id` the lease that lost it. Rows must not depend on others,
-  // because each is removed when it is old.
+  // `ended_by` is the owner that released it, null if it expired, and `lease_id` the lease that lost it. Rows must not
+  // depend on others, because each is removed when it is old.
   lock_history: `
     workspace_id bytes not null references workspaces (id) on delete cascade, ended_at bigint not null,
-    fence bigint not null, kind text not null, path bytes not null, lock_id bytes not null, owner text not null,
-    origin text, note text, acquired_at bigint not null, lease_id text, ended_by text,
+    fence bigint not null, path bytes not null, lock_id bytes not null, owner text not null, origin text, note text,
+    acquired_at bigint not null, lease_id text, ended_by text,
     primary key (workspace_id, ended_at, fence)`,
   // Locks that ended with their leases and are not in the history yet. No indexes: a lease may have 20,000 locks.
   ended_locks: `

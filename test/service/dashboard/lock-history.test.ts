@@ -23,9 +23,9 @@ const csvOf = (workspace: string, search = '') => `/workspaces/${workspace}/lock
 /** Stores a history in which this number of locks ended, one each millisecond. */
 const seedHistory = (workspace: string, count: number, prefix: string) =>
   service.storage.commit('global', (db) =>
-    sql`insert into lock_history (workspace_id, ended_at, fence, kind, path, lock_id, owner, acquired_at)
+    sql`insert into lock_history (workspace_id, ended_at, fence, path, lock_id, owner, acquired_at)
       with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < ${sql.lit(count)})
-      select ${workspace}, n, n, 'expired', ${prefix} || n, 'lock_' || n, 'ada', 0 from numbers`.execute(db),
+      select ${workspace}, n, n, ${prefix} || n, 'lock_' || n, 'ada', 0 from numbers`.execute(db),
   );
 
 const run = 'ci.example.com/game/runs/7/attempts/1';

@@ -48,8 +48,8 @@ describe.each(databaseKinds)('changes during requests for a lease, on $name', (k
       takeLocks(withClockOf(db, tickingFrom(10_000, -1_000)), [lockRequest('set-back')], noQuota),
     );
     expect(decision).toMatchObject({ kind: 'granted', locks: [{ path: 'set-back', owner: 'ada' }] });
-    const ended = storage.read.selectFrom('lock_history').select(['kind', 'owner']).where('path', '=', 'set-back');
-    expect(await ended.execute()).toEqual([{ kind: 'expired', owner: 'bob' }]);
+    const ended = storage.read.selectFrom('lock_history').select(['ended_by', 'owner']).where('path', '=', 'set-back');
+    expect(await ended.execute()).toEqual([{ ended_by: null, owner: 'bob' }]);
   });
 
   test('a lock that expires while its lease ends is released or lost, not both', async () => {

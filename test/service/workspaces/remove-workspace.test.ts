@@ -23,8 +23,8 @@ const numbers = (count: number) =>
 
 /** Stores this number of ended locks. */
 const storeHistory = (db: Database, workspace: string, rows: number) =>
-  sql`insert into lock_history (workspace_id, ended_at, fence, kind, path, lock_id, owner, acquired_at)
-    ${numbers(rows)} select ${workspace}, n, n, 'expired', 'Content/' || (n * 7919 % ${sql.lit(rows)}), 'lock_' || n, 'ci', 0
+  sql`insert into lock_history (workspace_id, ended_at, fence, path, lock_id, owner, acquired_at)
+    ${numbers(rows)} select ${workspace}, n, n, 'Content/' || (n * 7919 % ${sql.lit(rows)}), 'lock_' || n, 'ci', 0
     from numbers`.execute(db);
 
 describe.each(databaseKinds)('a workspace on $name', (kind) => {
