@@ -15,7 +15,6 @@ import { keptForMs, removeOld } from './storage/remove-old.ts';
 import type { Storage } from './storage/storage.ts';
 import { now } from './storage/timestamp.ts';
 import { startSyncs } from './syncs/sync-worker.ts';
-import { dropDeliveries } from './webhooks/delivery-queue.ts';
 import { startDeliveries } from './webhooks/delivery-worker.ts';
 import { removeOrphans } from './workspace-files.ts';
 
@@ -60,7 +59,6 @@ function startPeriodicWork(parts: ServiceParts): { stop(): Promise<void> } {
       while (await fileEndedLocks(storage));
     }),
     every(1_000, locks.tellPeople),
-    every(1_000, () => dropDeliveries(storage)),
     // A fraction of the time that others wait for the clients of a killed instance.
     // Not awaited, so that a blocked workspace does not delay the next round for the others.
     every(1_500, async () => void locks.keepPresent()),

@@ -1,9 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { changeBacklogs, type HookRow } from '../outbox/outbox.ts';
 import { claimedUntil } from '../runtime/claim.ts';
-import { pauseMs } from '../storage/remove-old.ts';
 import type { Database, Storage } from '../storage/storage.ts';
 import { now } from '../storage/timestamp.ts';
 
@@ -165,45 +163,7 @@ async function deactivateHook(db: Database, { id, updated_at }: HookRow): Promis
     .where('id', '=', id)
     .where('updated_at', '=', updated_at)
     .executeTakeFirst();
-  if (numUpdatedRows > 0n) await dropSome(db, id);
-}
-
-/**
- * Drops the remaining deliveries of deactivated hooks with long queues, in batches, because other changes would have to
- * wait while a full queue is removed.
- */
-export async function dropDeliveries({ read, commit }: Storage): Promise<void> {
-  const inactive = await read
-    .selectFrom('hooks')
-    .innerJoin('hook_backlogs', 'hook_id', 'hooks.id')
-    .select(['id', 'workspace_id as workspace'])
-    .where('active', '=', 0)
-    .where('waiting', '>', 0)
-    .execute();
-  for (const { id, workspace } of inactive) {
-    while ((await commit({ workspace }, (db) => dropSome(db, id))) === droppedAtOnce) await sleep(pauseMs);
-  }
-}
-
-const droppedAtOnce = 500;
-
-/**
- * Drops deliveries of a key in descending order, and none after a new registration. The remaining ones are then still
- * made in order, starting with the one that is due.
- */
-async function dropSome(db: Database, hookId: string): Promise<number> {
-  const last = db
-    .selectFrom('deliveries')
-    .select('sequence')
-    .where('hook_id', '=', hookId)
-    .where(({ exists, selectFrom }) =>
-      exists(selectFrom('hooks').select('id').where('id', '=', hookId).where('active', '=', 0)),
-    )
-    .orderBy('ordering_key', 'desc')
-    .orderBy('sequence', 'desc')
-    .limit(droppedAtOnce);
-  const { numDeletedRows } = await db.deleteFrom('deliveries').where('sequence', 'in', last).executeTakeFirst();
-  const dropped = Number(numDeletedRows);
-  if (dropped > 0) await changeBacklogs(db, [{ hookId, added: -dropped, dropped: 0 }]);
-  return dropped;
+  if (numUpdatedRows === 0n) return;
+  await db.deleteFrom('deliveries').where('hook_id', '=', id).execute();
+  await db.updateTable('hook_backlogs').set({ waiting: 0 }).where('hook_id', '=', id).execute();
 }

@@ -7,12 +7,11 @@ import {
   recordEvents,
 } from '../../../src/service/outbox/outbox.ts';
 import { createMetrics } from '../../../src/service/runtime/metrics.ts';
-import { dropDeliveries } from '../../../src/service/webhooks/delivery-queue.ts';
 import { listHooks, removeHook } from '../../../src/service/webhooks/hooks.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { changeRows, storeWorkspace } from '../../support/stored-rows.ts';
-import { actor, claimNext, hookedStorage } from './hooked-storage.ts';
-import { lock, succeeded, sync } from './samples.ts';
+import { actor, hookedStorage } from './hooked-storage.ts';
+import { succeeded, sync } from './samples.ts';
 
 const [url, otherUrl, thirdUrl] = ['https://a.example.com/', 'https://b.example.com/', 'https://c.example.com/'];
 
@@ -111,60 +110,11 @@ describe.each(databaseKinds)('the outbox on $name', (kind) => {
     expect(await deliveries()).toEqual([]);
   });
 
-  /** A hook with this many deliveries, three for each of its paths. */
-  async function longQueue(length: number): Promise<string> {
-    const id = await hook(url);
-    const event = { type: 'lock.acquired', workspace: 'game', occurredAt: '2026-01-02T03:04:05.006Z' } as const;
-    const events = Array.from({ length }, (_, index) => ({
-      ...event,
-      data: { lock: { ...lock, path: `${index % (length / 3)}` } },
-    }));
-    await storage.commit('global', (db) => recordEvents(db, events));
-    return id;
-  }
-
-  /** The storage, and the largest number of deliveries that one of its changes has removed. */
-  function countingRemovals() {
-    let most = 0;
-    const commit: typeof storage.commit = async (scope, change) => {
-      const before = (await deliveries()).length;
-      const result = await storage.commit(scope, change);
-      most = Math.max(most, before - (await deliveries()).length);
-      return result;
-    };
-    return { storage: { ...storage, commit }, most: () => most };
-  }
-
   test('a damaged list of branches stops no change of a lock', async () => {
     const id = await hook(url);
     await changeRows(storage, 'hooks', { branches: '{' }, { id });
     await acquire('a');
     expect(await deliveries()).toHaveLength(1);
-  });
-
-  test('the long queue of a hook whose receiver has answered 410 is dropped in batches', async () => {
-    const id = await longQueue(1_200);
-    await settle(await claim(), { kind: 'gone', reason: '410' });
-    expect(await deliveries()).toHaveLength(699);
-    expect(await claimNext(storage)).toBeUndefined();
-    const counting = countingRemovals();
-    await dropDeliveries(counting.storage);
-    expect(await deliveries()).toEqual([]);
-    expect(counting.most()).toBe(500);
-    expect(await overviewOf(id)).toMatchObject({ active: false, pending_deliveries: 0 });
-  });
-
-  test('a hook that is registered again meanwhile gets the deliveries that are left, in order', async () => {
-    const id = await longQueue(1_200);
-    await settle(await claim(), { kind: 'gone', reason: '410' });
-    await hook(url);
-    await dropDeliveries(storage);
-    const left = await deliveries();
-    expect(left).toHaveLength(699);
-    expect(await overviewOf(id)).toMatchObject({ active: true, pending_deliveries: 699 });
-    const due = left.filter(({ next_attempt_at }) => next_attempt_at !== null).map(({ sequence }) => sequence);
-    const lines = Map.groupBy(left, ({ ordering_key }) => ordering_key).values();
-    expect(due).toEqual([...lines].map(([first]) => first?.sequence));
   });
 
   const measured = async (): Promise<readonly (number | undefined)[]> => {
