@@ -48,7 +48,11 @@ describe('a line that is unlikely to be a path', () => {
 
   test('means a file of that name, or a lock of the job on it', async () => {
     const named = ['# notes.txt', '$cache.txt', '"quoted".txt', '- list.txt', '~/home.txt'];
-    expect(await resolve(named.join('\n'))).toEqual({ paths: named.map((path) => [path, 'named']), warnings: [] });
+    expect(await resolve(named.join('\n'))).toEqual({
+      paths: named.map((path) => [path, 'named']),
+      hasPattern: false,
+      warnings: [],
+    });
     expect(await pathsOf('# locked', { held: new Set([lockPath('# locked')]) })).toEqual(['# locked']);
   });
 });

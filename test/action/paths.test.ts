@@ -139,6 +139,16 @@ test('distinguishes named paths from matched paths', async () => {
   ]);
 });
 
+test.each([
+  ['Content/Maps/*.umap', true],
+  [`${arena}\nContent/Maps/*.umap`, true],
+  [`Content/Maps/*.umap\n${arena}`, true],
+  [`Content/Rock[1].fbx\nContent/Maps/*.umap\n!Content/Maps/**`, true],
+  [`Content/Rock[1].fbx\n${arena}\n!Content/Maps/**`, false],
+])('%j uses a pattern: %s', async (lines, expected) => {
+  expect((await resolve(lines)).hasPattern).toBe(expected);
+});
+
 test('takes every line as a path with glob: false', async () => {
   const lines = ['Content/*.uasset', '!x', 'Rock[2].fbx', '{a}'];
   expect(await paths(lines.join('\n'), {}, false)).toEqual(lines);

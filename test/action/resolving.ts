@@ -27,8 +27,9 @@ export function resolverIn(checkout: () => string) {
     if (task.operation !== 'lock') throw new Error('The step names no paths.');
     const warnings: string[] = [];
     const log = { warn: (text: string) => void warnings.push(text) };
-    const paths = await resolvePaths(task.path, { glob, runner: { checkout: at }, log, ...(held && { held }) });
-    return { paths: [...paths], warnings };
+    const options = { glob, runner: { checkout: at }, log, ...(held && { held }) };
+    const { paths, hasPattern } = await resolvePaths(task.path, options);
+    return { paths: [...paths], hasPattern, warnings };
   }
   type Given = Parameters<typeof resolve>;
   return {

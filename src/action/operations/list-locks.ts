@@ -73,9 +73,9 @@ async function pathsToList(task: TaskOf<'list-locks'>, context: Context, within:
     log.line(`Files changed by ${change.name} of ${repository.owner}/${repository.repo}: ${formatNumber(files)}.`);
     return { paths, among: `, among ${pluralize(files, 'file')} of ${change.name}` };
   }
-  const resolved = await resolvePaths(task.path, { ...context, ...task, ...jobLocksIn(context, task.workspace) });
-  if (resolved.size === 0) return { paths: undefined, among: '' };
-  return { paths: [...resolved.keys()], among: `, among ${pluralize(resolved.size, 'path')}` };
+  const { paths } = await resolvePaths(task.path, { ...context, ...task, ...jobLocksIn(context, task.workspace) });
+  if (paths.size === 0) return { paths: undefined, among: '' };
+  return { paths: [...paths.keys()], among: `, among ${pluralize(paths.size, 'path')}` };
 }
 
 /** The documented fields, and all other fields that the service sent. */

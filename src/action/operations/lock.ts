@@ -145,7 +145,7 @@ const randomUuid = (): string =>
 /** The paths of the input, and how many of them, or of the items of a pool, the step wants. */
 async function goalOf(context: Context, { path, glob, pool: name, where, any }: TaskOf<'lock'>) {
   if (name !== undefined) return { paths: [], pool: { name, where: Object.fromEntries(where) }, wanted: any ?? 1 };
-  const paths = [...(await resolvePaths(path, { ...context, glob })).keys()];
+  const paths = [...(await resolvePaths(path, { ...context, glob })).paths.keys()];
   const wanted = any ?? paths.length;
   if (wanted <= paths.length) return { paths, pool: undefined, wanted };
   const found = `\`path\` names only ${pluralize(paths.length, 'path')}: ${joinFirst(paths)}`;

@@ -122,12 +122,12 @@ async function unlockTargets(context: Context, task: TaskOf<'unlock'>): Promise<
   const jobLocks = jobLocksIn(context, workspace);
   const { held, planned, gap, find, hasEnded } = jobLocks;
   if (lines.length > 0) {
-    const resolved = await resolvePaths(lines, { ...context, glob: task.glob, held });
+    const { paths, hasPattern } = await resolvePaths(lines, { ...context, glob: task.glob, held });
     // With `force`, the holder does not matter. Otherwise, a pattern means only locks of this job.
-    if (force) return { targets: [...resolved.keys()].map((path) => ({ path })) };
-    const meant = [...resolved].filter(([path, kind]) => kind === 'named' || held.has(path));
+    if (force) return { targets: [...paths.keys()].map((path) => ({ path })) };
+    const meant = [...paths].filter(([path, kind]) => kind === 'named' || held.has(path));
     const targets = meant.map(([path]) => resolveFromLedger(path, jobLocks));
-    return { targets, gap: [...resolved.values()].includes('matched') ? gap : undefined };
+    return { targets, gap: hasPattern ? gap : undefined };
   }
   if (passed !== undefined) {
     const targets = passed.map(({ grant }) => {

@@ -18,8 +18,12 @@ interface ResolveOptions {
   readonly held?: Pick<ReadonlyMap<LockPath, unknown>, 'has' | 'keys'>;
 }
 
-/** The paths of the input: named by a line, or matched by a pattern. */
-type ResolvedPaths = ReadonlyMap<LockPath, 'named' | 'matched'>;
+interface ResolvedPaths {
+  /** The paths of the input: named by a line, or matched by a pattern. */
+  readonly paths: ReadonlyMap<LockPath, 'named' | 'matched'>;
+  /** Whether a line is a pattern, even if other lines name or exclude all that it matches. */
+  readonly hasPattern: boolean;
+}
 
 /**
  * Resolves the lines of the input to unique paths, in the order of the lines. A path stands for itself, and a pattern
@@ -33,6 +37,7 @@ export async function resolvePaths(lines: readonly string[], options: ResolveOpt
   const chosen = new Map<LockPath, 'named' | 'matched'>();
   /** Lines that name neither a file nor a lock, by path. */
   const unknown = new Map<LockPath, string>();
+  let hasPattern = false;
 
   async function choosePattern(text: string): Promise<void> {
     const excluding = text.startsWith('!');
@@ -42,6 +47,7 @@ export async function resolvePaths(lines: readonly string[], options: ResolveOpt
       for (const path of chosen.keys()) if (matches(path)) chosen.delete(path);
       return;
     }
+    hasPattern = true;
     const matched = pattern.ok ? await expand(pattern.value, runner.checkout, held.keys()) : pattern;
     if (!matched.ok) problems.push(lineProblem('path', text, matched.reason));
     else for (const path of matched.value) chosen.set(path, chosen.get(path) ?? 'matched');
@@ -69,7 +75,7 @@ export async function resolvePaths(lines: readonly string[], options: ResolveOpt
   const unknownLines = [...unknown].flatMap(([path, text]) => (chosen.has(path) ? [text] : []));
   // Before a checkout, no path has a file.
   if (unknownLines.length > 0 && !checkout.isEmpty()) log.warn(unknownLinesText(unknownLines, checkout));
-  return chosen;
+  return { paths: chosen, hasPattern };
 }
 
 const mistakeText =
