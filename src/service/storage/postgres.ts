@@ -22,6 +22,9 @@ const maxConnections = 2 * maxParallelGroups;
 
 const rebuildTimeoutMs = 24 * 60 * 60 * 1_000;
 
+/** Short, because clients that wait at other instances depend on messages, and one that hangs delays all others. */
+const broadcastTimeoutMs = 5_000;
+
 const int8 = 20;
 
 interface PostgresOptions {
@@ -65,7 +68,7 @@ export async function openPostgres({ url, queryTimeoutMs = 35_000, onIdleError }
   const dialect = dialectWith(queryTimeoutMs);
   // Used at once, so that closing it also closes the pool: Kysely does not close an instance that was never used.
   const db = new Kysely<Tables>({ dialect });
-  const broadcast = createPostgresBroadcast(url, db);
+  const broadcast = createPostgresBroadcast(url, new Kysely<Tables>({ dialect: dialectWith(broadcastTimeoutMs) }));
   const rebuildDb = new Kysely<Tables>({ dialect: dialectWith(rebuildTimeoutMs) });
   // A response promises that the change survives a power failure, whatever the default of the server. Set per
   // transaction, because a connection that is lost while it is set up would never return to the pool of Kysely's
