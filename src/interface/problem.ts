@@ -34,12 +34,6 @@ export const problems = {
 
 export type ProblemName = keyof typeof problems;
 
-export interface FieldError {
-  /** A JSON pointer as a URI fragment, as in RFC 9457 section 3: `#/ttl`. */
-  readonly pointer: string;
-  readonly detail: string;
-}
-
 export interface QueuePosition {
   /** Counted from 1. */
   readonly position: number;

@@ -9,26 +9,6 @@ export const maxNamedMissing = 10;
 
 export const lockTypes = ['exclusive'] as const;
 
-export type LockType = (typeof lockTypes)[number];
-
-export interface Lock {
-  readonly id: string;
-  readonly path: string;
-  readonly type: LockType;
-  /** The owner of the token that acquired the lock. */
-  readonly owner: string;
-  /** The URL of the run that acquired the lock, as sent in `Referer`. */
-  readonly origin: string | null;
-  /** The owner's note for anyone who finds the path locked. */
-  readonly note: string | null;
-  readonly acquired_at: Timestamp;
-  readonly expires_at: Timestamp;
-  /** Greater than the fence of every earlier lock in the workspace. */
-  readonly fence: number;
-  /** The lease that it belongs to; null for a lock on its own. */
-  readonly lease: string | null;
-}
-
 /** A version of a file on another branch that the branch of the request does not contain. */
 export interface Outdated {
   readonly path: string;

@@ -1,6 +1,6 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { Lock } from '../../src/interface/resources.ts';
+import type { Lock } from '../../src/service/contract/schemas.ts';
 import type { Scope } from '../../src/service/contract/scopes.ts';
 import type { Job, JobOptions } from '../support/runner/job.ts';
 import { startJob } from '../support/runner/start-job.ts';

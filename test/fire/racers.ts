@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Lock } from '../../src/interface/resources.ts';
+import type { Lock } from '../../src/service/contract/schemas.ts';
 import type { Repository } from '../support/git-repository.ts';
 import { type Ask, ask, type Reply } from '../support/running-service.ts';
 import type { Random } from '../support/seed.ts';

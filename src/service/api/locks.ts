@@ -1,10 +1,10 @@
 import { z } from '@hono/zod-openapi';
 import { lockPathFromUrl } from '../../interface/lock-path.ts';
-import type { Lock } from '../../interface/resources.ts';
 import { admitEmptyRelease, requireFreeDisk } from '../access/access.ts';
 import { actorOf, bearerOf, keyedRequestOf, originHeader, runOriginOf } from '../access/caller.ts';
 import { describedLockPath, lockRequestSchema, noteField } from '../contract/request-fields.ts';
 import { type ApiResponse, emptyResponse, jsonApiResponse, valid } from '../contract/response.ts';
+import type { Lock } from '../contract/schemas.ts';
 import { acquiredLockSchema, lockSchema } from '../contract/schemas.ts';
 import { lastSegment } from '../http/request-target.ts';
 import { isKeyUsed } from '../idempotency/idempotency.ts';

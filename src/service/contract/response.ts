@@ -1,12 +1,6 @@
 import type { z } from '@hono/zod-openapi';
 import type { Parsed } from '../../interface/parsed.ts';
-import {
-  type FieldError,
-  type ProblemName,
-  problemMediaType,
-  problems,
-  problemTypePrefix,
-} from '../../interface/problem.ts';
+import { type ProblemName, problemMediaType, problems, problemTypePrefix } from '../../interface/problem.ts';
 import type { Problem } from './schemas.ts';
 import type { Scope } from './scopes.ts';
 
@@ -51,6 +45,9 @@ export const unavailable = (detail: string, retryAfterSeconds = 2): Refusal =>
 
 export const noSuchWorkspace = (id: string): Refusal =>
   new Refusal('not-found', `There is no workspace ${JSON.stringify(id)} that this token can see.`);
+
+/** The pointer is a URI fragment, as in RFC 9457 section 3. */
+type FieldError = NonNullable<Problem['errors']>[number];
 
 /** For invalid fields. The detail repeats the first error, for clients that show nothing else. */
 export function invalid(...errors: readonly [FieldError, ...FieldError[]]): Refusal {

@@ -3,7 +3,6 @@ import { problems, problemTypePrefix } from '../../interface/problem.ts';
 import {
   hookEvents,
   hookFormats,
-  type Lock,
   lockTypes,
   maxNamedMissing,
   type Outdated,
@@ -101,7 +100,9 @@ export const lockSchema = z
       .openapi({ description: 'Fencing token: greater than that of any earlier lock in this workspace.' }),
     lease: z.string().nullable().openapi({ description: 'The lease that it belongs to; null for a lock on its own.' }),
   })
-  .openapi('Lock') satisfies z.ZodType<Lock>;
+  .openapi('Lock');
+
+export type Lock = Resource<typeof lockSchema>;
 
 export const outdatedSchema = z
   .object({

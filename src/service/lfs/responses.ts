@@ -1,9 +1,9 @@
 import type { Context } from 'hono';
 import { problems } from '../../interface/problem.ts';
-import type { Lock } from '../../interface/resources.ts';
 import { type AccessControl, requireAccess } from '../access/access.ts';
 import { requestedWorkspace } from '../access/caller.ts';
 import { type ApiResponse, jsonApiResponse, type Refusal } from '../contract/response.ts';
+import type { Lock } from '../contract/schemas.ts';
 import type { Scope } from '../contract/scopes.ts';
 import type { RefusalRenderer } from '../http/app.ts';
 import { type App, type Environment, send } from '../http/context.ts';

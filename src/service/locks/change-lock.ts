@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import { milliseconds, type Ttl } from '../../interface/duration.ts';
-import type { Lock } from '../../interface/resources.ts';
 import { type Actor, recordAudit } from '../audit/audit.ts';
 import { insufficientScope, Refusal } from '../contract/response.ts';
+import type { Lock } from '../contract/schemas.ts';
 import { grants } from '../contract/scopes.ts';
 import { subscribersOf } from '../outbox/outbox.ts';
 import { batchQuery, numberOf, textOf } from '../storage/batch-query.ts';

@@ -1,6 +1,7 @@
 import { type Selectable, type SqlBool, sql } from 'kysely';
 import { byPath } from '../../interface/lock-path.ts';
-import { type Lock, type LockType, lockTypes } from '../../interface/resources.ts';
+import { lockTypes } from '../../interface/resources.ts';
+import type { Lock } from '../contract/schemas.ts';
 import { batchQuery, inInputOrder, inputIndex, textOf } from '../storage/batch-query.ts';
 import { coalesceReads } from '../storage/coalesce-reads.ts';
 import type { Database } from '../storage/storage.ts';
@@ -59,7 +60,7 @@ export const toLock = (row: LockRow): Lock => ({
 });
 
 // A newer version of the service may have stored a type that this one does not support.
-const typeOf = (text: string): LockType => lockTypes.find((type) => type === text) ?? 'exclusive';
+const typeOf = (text: string): Lock['type'] => lockTypes.find((type) => type === text) ?? 'exclusive';
 
 export interface LockQuery {
   readonly workspace: string;

@@ -1,6 +1,7 @@
 import { mirrorAgeText, outdatedText } from '../../interface/outdated.ts';
-import type { Compared, Lock } from '../../interface/resources.ts';
+import type { Compared } from '../../interface/resources.ts';
 import { Refusal, unavailable } from '../contract/response.ts';
+import type { Lock } from '../contract/schemas.ts';
 import { type StoredLock, toLock } from './find.ts';
 import type { Next } from './kept-paths.ts';
 import type { WatchedPath } from './local-waiters.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { milliseconds, type Ttl } from '../../interface/duration.ts';
-import type { LockType } from '../../interface/resources.ts';
+import type { Lock } from '../contract/schemas.ts';
 import { recordEventsFor, subscribersOf } from '../outbox/outbox.ts';
 import { batchQuery, excludedOf, insertFrom, numberOf, rowsOf, textOf, valueText } from '../storage/batch-query.ts';
 import type { Database } from '../storage/storage.ts';
@@ -15,7 +15,7 @@ import { endLocks, expiryOf, lockEvent } from './history.ts';
 export interface LockRequest {
   readonly workspace: string;
   readonly lease?: string | undefined;
-  readonly type: LockType;
+  readonly type: Lock['type'];
   readonly ttl: Ttl;
   readonly bearer: Bearer;
   readonly origin: string | null;

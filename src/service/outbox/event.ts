@@ -1,5 +1,5 @@
-import type { HookEvent, Lock, Timestamp } from '../../interface/resources.ts';
-import type { Sync } from '../contract/schemas.ts';
+import type { HookEvent, Timestamp } from '../../interface/resources.ts';
+import type { Lock, Sync } from '../contract/schemas.ts';
 
 interface Occurrence<Type extends HookEvent, Data> {
   readonly type: Type;

@@ -1,4 +1,5 @@
-import type { HookFormat, Lock, Timestamp } from '../../interface/resources.ts';
+import type { HookFormat, Timestamp } from '../../interface/resources.ts';
+import type { Lock } from '../contract/schemas.ts';
 import type { HookEventOccurrence } from '../outbox/event.ts';
 import type { HookRow } from '../outbox/outbox.ts';
 import { headersOf, secretOf } from './hooks.ts';

@@ -1,5 +1,5 @@
 import { onTestFinished } from 'vitest';
-import type { Lock } from '../../../src/interface/resources.ts';
+import type { Lock } from '../../../src/service/contract/schemas.ts';
 import { toLock } from '../../../src/service/locks/find.ts';
 import { isPresent } from '../../../src/service/locks/waits.ts';
 import { type FaultProxy, type Manner, startFaultProxy } from '../../support/fault-proxy.ts';

@@ -1,6 +1,6 @@
 import { appendFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
-import type { Lock } from '../../../src/interface/resources.ts';
+import type { Lock } from '../../../src/service/contract/schemas.ts';
 import { type FaultProxy, isReleasing, type Passing, refusal } from '../../support/fault-proxy.ts';
 import { fasterTime } from '../../support/preload.ts';
 import type { StepResult } from '../../support/runner/step.ts';

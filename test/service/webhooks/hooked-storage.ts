@@ -1,8 +1,9 @@
 import type { Selectable } from 'kysely';
 import { afterEach, expect } from 'vitest';
 import { parseLockPath } from '../../../src/interface/lock-path.ts';
-import { hookEvents, type Lock } from '../../../src/interface/resources.ts';
+import { hookEvents } from '../../../src/interface/resources.ts';
 import type { Actor } from '../../../src/service/audit/audit.ts';
+import type { Lock } from '../../../src/service/contract/schemas.ts';
 import { releaseLocks } from '../../../src/service/locks/change-lock.ts';
 import { toLock } from '../../../src/service/locks/find.ts';
 import type { HookEventOccurrence } from '../../../src/service/outbox/event.ts';

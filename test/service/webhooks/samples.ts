@@ -1,6 +1,6 @@
 import type { Parsed } from '../../../src/interface/parsed.ts';
-import type { HookFormat, Lock } from '../../../src/interface/resources.ts';
-import type { Sync } from '../../../src/service/contract/schemas.ts';
+import type { HookFormat } from '../../../src/interface/resources.ts';
+import type { Lock, Sync } from '../../../src/service/contract/schemas.ts';
 import type { HookEventOccurrence } from '../../../src/service/outbox/event.ts';
 import type { HookRow } from '../../../src/service/outbox/outbox.ts';
 import { parseExtraHeaders } from '../../../src/service/webhooks/extra-headers.ts';

@@ -1,4 +1,4 @@
-import type { Lock } from '../../../../src/interface/resources.ts';
+import type { Lock } from '../../../../src/service/contract/schemas.ts';
 
 /** A lock that a step has reported, so that its job relies on it. */
 export interface Counted {

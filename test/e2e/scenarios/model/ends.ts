@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { expect } from 'vitest';
-import type { Lock } from '../../../../src/interface/resources.ts';
+import type { Lock } from '../../../../src/service/contract/schemas.ts';
 import { type FaultProxy, isReleasing, type Passed } from '../../../support/fault-proxy.ts';
 import { ledgerOf } from '../ledger.ts';
 import type { Stage } from '../stage.ts';

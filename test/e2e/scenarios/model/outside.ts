@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Lock } from '../../../../src/interface/resources.ts';
+import type { Lock } from '../../../../src/service/contract/schemas.ts';
 import type { FaultProxy } from '../../../support/fault-proxy.ts';
 import type { Stage } from '../stage.ts';
 import type { Book, Who } from './book.ts';

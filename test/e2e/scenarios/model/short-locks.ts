@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import type { Lock } from '../../../../src/interface/resources.ts';
 import type { Entry } from '../../../../src/locks/ledger/entry.ts';
+import type { Lock } from '../../../../src/service/contract/schemas.ts';
 import { fasterTime, preload, slowerTimeouts } from '../../../support/preload.ts';
 import type { Job } from '../../../support/runner/job.ts';
 import { entriesOf } from '../ledger.ts';

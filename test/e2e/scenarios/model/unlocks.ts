@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { Lock } from '../../../../src/interface/resources.ts';
+import type { Lock } from '../../../../src/service/contract/schemas.ts';
 import { isReleasing, type Passed, releasedBy } from '../../../support/fault-proxy.ts';
 import type { StepResult } from '../../../support/runner/step.ts';
 import type { Account, Book } from './book.ts';
