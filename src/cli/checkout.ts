@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
-import { promises, readdirSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { promises } from 'node:fs';
 import { promisify } from 'node:util';
 import { closestPath } from '../interface/closest-name.ts';
 import type { LockPath } from '../interface/lock-path.ts';
+import { openCheckout } from '../locks/checkout.ts';
 
 /** The checked-out branch; undefined if there is none. */
 export const headBranch = async (): Promise<string | undefined> =>
@@ -14,47 +14,26 @@ export async function pathProblems(paths: readonly LockPath[]): Promise<readonly
   const [root = '', folder = ''] =
     (await outputOf('rev-parse', '--show-toplevel', '--show-prefix'))?.split(/\r?\n/) ?? [];
   if (root === '') return [];
-  const listed = new Map<string, ReadonlySet<string>>();
+  const { find, namesIn } = openCheckout(root);
   const problems: string[] = [];
-  for (const path of paths) problems.push(...(await problemsOf(path)));
-  return problems;
-
-  async function problemsOf(path: LockPath): Promise<readonly string[]> {
-    if (exists(path)) {
-      const isFolder = statSync(join(root, path), { throwIfNoEntry: false })?.isDirectory() === true;
-      return isFolder ? [`${path} is a folder. A lock on it covers none of its files: name the files.`] : [];
-    }
+  for (const path of paths) {
+    const kind = find(path);
     const fromFolder = `${folder}${path}`;
-    if (/[*?[]/.test(path) && (await matchesFile(root, [path, fromFolder])))
-      return [`${path} is not expanded. A lock on a pattern covers no files: name the files.`];
-    const meant = folder !== '' && exists(fromFolder) ? fromFolder : closestPath(path, namesIn);
-    return meant === undefined ? [] : [`${path} is not in this checkout. Did you mean ${meant}?`];
+    if (kind === 'folder') problems.push(`${path} is a folder. A lock on it covers none of its files: name the files.`);
+    if (kind !== undefined) continue;
+    if (/[*?[]/.test(path) && (await matchesFile(root, [path, fromFolder]))) {
+      problems.push(`${path} is not expanded. A lock on a pattern covers no files: name the files.`);
+      continue;
+    }
+    const meant = find(fromFolder) === undefined ? closestPath(path, namesIn) : fromFolder;
+    if (meant !== undefined) problems.push(`${path} is not in this checkout. Did you mean ${meant}?`);
   }
-
-  /** Case-sensitive, even if the file system is not. */
-  function exists(path: string): boolean {
-    const [, parent = '', name = ''] = /^(?:(.*)\/)?(.*)$/s.exec(path) ?? [];
-    return (parent === '' || exists(parent)) && namesIn(parent).has(name);
-  }
-
-  function namesIn(at: string): ReadonlySet<string> {
-    const names = listed.get(at) ?? readNames(join(root, at));
-    listed.set(at, names);
-    return names;
-  }
+  return problems;
 }
 
 async function matchesFile(root: string, patterns: readonly string[]): Promise<boolean> {
   for await (const _ of promises.glob(patterns, { cwd: root })) return true;
   return false;
-}
-
-function readNames(folder: string): ReadonlySet<string> {
-  try {
-    return new Set(readdirSync(folder).map((name) => name.normalize('NFC')));
-  } catch {
-    return new Set();
-  }
 }
 
 /** Undefined if git fails. */

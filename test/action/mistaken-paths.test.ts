@@ -1,7 +1,8 @@
 import { mkdir, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { openCheckout, suggestionFor, unknownLinesText } from '../../src/action/paths/resolve-paths.ts';
+import { suggestionFor, unknownLinesText } from '../../src/action/paths/resolve-paths.ts';
+import { openCheckout } from '../../src/locks/checkout.ts';
 import { lockPath } from '../client/test-client.ts';
 import { folderOfTests } from '../support/temporary-folder.ts';
 import { createFiles, type Resolving, resolverIn } from './resolving.ts';
