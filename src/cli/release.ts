@@ -34,7 +34,7 @@ export async function releaseRemoteLocks(
     if (force) report(`${held}.`);
     // A service without marks may ignore the id, and a repeated request may then release a later lock.
     const once = lock.etag === undefined && lock.fence === undefined;
-    const result = await client.releaseLock({ workspace, path, proof: lock, force, reason, once }, within());
+    const result = await client.releaseLock({ workspace, path, proof: lock, force, reason, once, found }, within());
     switch (result.kind) {
       case 'released':
         return undefined;

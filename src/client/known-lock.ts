@@ -78,6 +78,10 @@ export function isSameLock(one: LockProof, other: LockProof): boolean | undefine
   return undefined;
 }
 
+/** The ETag to send: the latest, unless it differs only in its quotes, because only headers are certain to have them. */
+export const newerEtag = (sent: string | undefined, latest: string | undefined): string | undefined =>
+  isSameLock({ etag: sent }, { etag: latest }) === true ? sent : (latest ?? sent);
+
 export function holderOf(response: ClientResponse, path: string): KnownLock | undefined {
   const holder = holderIn(response);
   return holder && readLock(holder, path, response.sanitizer);
@@ -98,7 +102,7 @@ export function readLock(lock: JsonObject, path: string, sanitizer: Sanitizer) {
     // Not the type of a problem that contains the lock, which is a URI.
     type: nameLike(/^[\w.-]{1,64}$/, lock['type']),
     id: nameLike(opaqueTag, firstName(lock, 'id', 'lock_id')),
-    /** With quotes, as the service sent it. */
+    /** With quotes, which some bodies lack. */
     etag: etagIn(lock),
     owner: line(ownerIn(lock), maxNameLength),
     /** The URL of the run that acquired the lock. */

@@ -11,11 +11,12 @@ import {
   type KnownLock,
   type LockProof,
   namesLock,
+  newerEtag,
 } from './known-lock.ts';
 import { lookUpOnce } from './lists.ts';
 import { hasWaited, lineIn, lineParts, type QueueWait } from './queue.ts';
 import { expectResource, notUnderstood } from './refusal.ts';
-import { changedEtag, isLockGone } from './release-lock.ts';
+import { isLockGone, otherEtag } from './release-lock.ts';
 import type { CallLimits, CallResult, ClientContext, Failed, Refused, Succeeded } from './request.ts';
 import type { ServiceError } from './service-error.ts';
 import { clockSlackMs, responseClockMs } from './time.ts';
@@ -170,8 +171,8 @@ export function createRenewLock(context: ClientContext) {
       // If an attempt was not answered, the lock may be a later one of another job.
       return { kind: 'replaced', lock, isNew: answered.response.status === 201 || (isLater && !mayBeDone) };
     }
-    const { id = request.proof.id, etag = request.proof.etag } = lock;
-    return { kind: 'renewed', lock: { ...lock, id, etag } };
+    const { id = request.proof.id } = lock;
+    return { kind: 'renewed', lock: { ...lock, id, etag: newerEtag(request.proof.etag, lock.etag) } };
   }
 
   /** Services answer 412 if the condition does not match, 403 for another owner's lock, and 404 for a free path. */
@@ -216,7 +217,7 @@ export function createRenewLock(context: ClientContext) {
 
   return async (request: RenewLockRequest, within: CallLimits): Promise<RenewLockResult> => {
     let result = await send(request, within);
-    const etag = changedEtag(result, request);
+    const etag = otherEtag(result, request);
     if (etag !== undefined) {
       const again = { proof: { ...request.proof, etag }, idempotencyKey: crypto.randomUUID() };
       result = await send({ ...request, ...again }, within);
@@ -230,5 +231,5 @@ export function createRenewLock(context: ClientContext) {
 function isAnother({ status }: { readonly status: number }, proof: LockProof, lock: AcquiredLock): boolean {
   if (proof.id !== undefined && lock.id !== undefined) return proof.id !== lock.id;
   // An ETag may change with every renewal, but a 201 means a new lock (RFC 9110 section 15.3.2).
-  return status === 201 && lock.etag !== undefined && lock.etag !== proof.etag;
+  return status === 201 && lock.etag !== undefined && isSameLock(proof, lock) !== true;
 }

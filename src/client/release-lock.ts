@@ -1,5 +1,6 @@
 import type { LockPath } from '../interface/lock-path.ts';
 import type { WorkspaceId } from './access.ts';
+import { nameIn } from './json.ts';
 import {
   conditionOf,
   etagOf,
@@ -104,7 +105,7 @@ export function createReleaseLock(context: ClientContext) {
 
   return async (request: ReleaseLockRequest, within: CallLimits): Promise<ReleaseLockResult> => {
     const result = await send(request, within);
-    const etag = changedEtag(result, request);
+    const etag = otherEtag(result, request);
     if (etag === undefined) return classify(result, request, within);
     const current = { ...request, proof: { ...request.proof, etag } };
     return classify(await send(current, within), current, within);
@@ -129,19 +130,19 @@ export function createReleaseLock(context: ClientContext) {
         return classifyByList(result, listed, request);
       }
       case 412: {
-        const { id, etag } = request.proof ?? {};
+        const { proof = {} } = request;
         const holder = holderOf(response, request.path);
-        const isOurs = id !== undefined && holder?.id === id;
+        const isSame = holder && isSameLock(proof, holder);
         // A service cannot match an ETag that it never issued.
-        const isProof = etag !== undefined || (holder?.id !== undefined && !isOurs);
-        if (id !== undefined && !isProof) return releaseUnconditionally(result, request, within);
-        if (isOurs) return result;
+        const isProof = proof.etag !== undefined || isSame === false;
+        if (proof.id !== undefined && !isProof) return releaseUnconditionally(result, request, within);
+        if (isSame === true) return result;
         if (!result.mayBeDone || holder !== undefined) return heldByOther(result, holder);
         // Nothing matches the condition on a free path either (RFC 9110 section 13.1.1).
         const listed = await lookUpOnce(context, request, within);
         if (listed.kind === 'absent') return { kind: 'released' };
         if (listed.kind !== 'locked') return heldByOther(result, undefined);
-        return isSameLock(request.proof ?? {}, listed.lock) ? result : heldByOther(result, listed.lock);
+        return isSameLock(proof, listed.lock) ? result : heldByOther(result, listed.lock);
       }
       default:
         return result;
@@ -149,15 +150,26 @@ export function createReleaseLock(context: ClientContext) {
   }
 }
 
-/** The new ETag of our lock, if a 412 shows that a renewal without a response has changed it. */
-export function changedEtag(
-  result: CallResult,
-  { path, proof }: Pick<ReleaseLockRequest, 'path' | 'proof'>,
+/**
+ * The ETag to try next, if a 412 shows that our lock still exists: a renewal without a response has changed it, or the
+ * service compares it without the quotes that its bodies lack.
+ */
+export function otherEtag(
+  { response, mayBeDone }: CallResult,
+  { path, proof = {}, found }: Pick<ReleaseLockRequest, 'path' | 'proof' | 'found'>,
 ): string | undefined {
-  if (result.response?.status !== 412 || proof?.id === undefined) return undefined;
-  const holder = holderOf(result.response, path);
-  const etag = etagOf(result.response) ?? holder?.etag;
-  return holder?.id === proof.id && etag !== conditionOf(proof) ? etag : undefined;
+  if (response?.status !== 412) return undefined;
+  const holder = holderOf(response, path);
+  const listed = found?.kind === 'locked' && !mayBeDone ? found.lock : undefined;
+  const lock = holder ?? listed;
+  if (lock === undefined || isSameLock(proof, lock) !== true) return undefined;
+  const inBody = [lock.etag, lock.etag && nameIn(lock.raw['etag'])];
+  // Without our id in the response, another ETag may be that of a later lock.
+  const isNamed = proof.id !== undefined && holder?.id === proof.id;
+  const etags = isNamed
+    ? [etagOf(response), ...inBody]
+    : inBody.filter((etag) => isSameLock({ etag }, { etag: proof.etag }));
+  return etags.find((etag) => etag !== undefined && etag !== conditionOf(proof));
 }
 
 /** Whether a list shows that the lock is gone: no lock on the path, or a different one. */

@@ -167,7 +167,7 @@ export function createRelease({ client, record, clock, sleep, random }: ReleaseC
   const enterRequest = createSemaphore(maxTogether);
 
   async function release(lock: ReleaseTarget): Promise<ReleaseResult> {
-    const { service, workspace, grant, force } = lock;
+    const { service, workspace, grant, force, found } = lock;
     const { path, lock: proof, key } = grant;
     const { id, etag } = proof;
     const entry = { service, workspace, path, id, etag, key };
@@ -177,7 +177,7 @@ export function createRelease({ client, record, clock, sleep, random }: ReleaseC
     const isNamed = conditionOf(proof) !== undefined && (etag !== undefined || client.isOurs());
     if (isNamed) recordAttempt();
     const result = isNamed
-      ? await client.releaseLock({ workspace, path, proof, force }, within)
+      ? await client.releaseLock({ workspace, path, proof, force, found }, within)
       : await releaseByPath(lock, recordAttempt);
     // If our lock can be identified, the lock of someone else shows that ours has ended.
     const isReplaced = result.kind === 'other' && (key ?? id ?? etag) !== undefined;

@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import type { ReleaseLockRequest } from '../../src/client/release-lock.ts';
+import { knownLock } from '../locks/samples.ts';
 import type { Answer } from '../support/other-servers/other-server.ts';
 import { inTurn, json, nothing, page, problem, raw, reset } from '../support/other-servers/responses.ts';
 import { startDecodingProxy, startStrictProxy } from '../support/other-servers/slash-proxies.ts';
 import { startOtherServer } from '../support/other-servers/start-other-server.ts';
-import { clientOf, game, hero, lockPath, ofKind, start, testClient, workspaceId } from './test-client.ts';
+import { clientOf, game, hero, lockPath, ofKind, start, testClient, unmarked, workspaceId } from './test-client.ts';
 
 const locks = '/v1/workspaces/game/locks';
 const encoded = `${locks}/Content%2FHero.uasset`;
@@ -19,11 +20,12 @@ const listing =
   (response, request) =>
     (request.method === 'GET' ? json(200, { locks: listed }) : answer)(response, request);
 
-const release = async (answer: Answer, request: Partial<ReleaseLockRequest> = {}) => {
-  const { server, client } = await clientOf(answer);
+const release = async (answer: Answer, request: Partial<ReleaseLockRequest> = {}, options = {}) => {
+  const { server, client } = await clientOf(answer, options);
   const result = await client.releaseLock({ workspace: game, path: hero, ...request }, client.within());
   const releases = server.requests.filter(({ method }) => method === 'DELETE');
-  return { result, server, releases, urls: releases.map(({ url }) => url) };
+  const conditions = releases.map(({ headers }) => headers['if-match']);
+  return { result, server, releases, conditions, urls: releases.map(({ url }) => url) };
 };
 
 describe('the release of a lock', () => {
@@ -201,6 +203,36 @@ describe('a 412 for a lock with the same id', () => {
     const { result, urls } = await release(answer, { proof });
     expect(ofKind(result, 'failed').error.status).toBe(412);
     expect(urls).toHaveLength(1);
+  });
+});
+
+describe('a 412 for an ETag whose quotes the service omits', () => {
+  const quoted = { etag: '"v1"' };
+  const bare: Answer = (response, request) =>
+    (request.headers['if-match'] === 'v1' ? nothing(204) : json(412, { error: 'It does not match.' }))(
+      response,
+      request,
+    );
+  const found = (etag: string) =>
+    ({ kind: 'locked', lock: knownLock(hero, { etag: `"${etag}"`, raw: { etag } }) }) as const;
+
+  test('is retried without them if the lock was found in a list without them, but not with any other ETag', async () => {
+    const { result, conditions } = await release(bare, { proof: quoted, found: found('v1') }, unmarked);
+    expect(result).toEqual({ kind: 'released' });
+    expect(conditions).toEqual(['"v1"', 'v1']);
+  });
+
+  test('is no reason to send the ETag of another lock', async () => {
+    const replaced = json(412, { error: 'It does not match.' }, { etag: 'v2' });
+    const { result, conditions } = await release(replaced, { proof: quoted, found: found('v1') }, unmarked);
+    expect(result.kind).toBe('other');
+    expect(conditions).toEqual(['"v1"', 'v1']);
+    expect((await release(bare, { proof: quoted, found: found('v2') }, unmarked)).conditions).toEqual(['"v1"']);
+  });
+
+  test.each(['v1', '"v1"'])('is a failure, not a loss, if it names our own lock with %s', async (etag) => {
+    const { result } = await release(json(412, { lock: { path: hero, etag } }), { proof: { etag: 'v1' } }, unmarked);
+    expect(ofKind(result, 'failed').error.status).toBe(412);
   });
 });
 

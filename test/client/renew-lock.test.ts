@@ -52,6 +52,13 @@ describe('renewLock', () => {
     expect((await renew(answer, {}, unmarked)).result).toMatchObject({ kind: 'renewed', lock: expected });
   });
 
+  test('keeps an ETag without quotes as the header had it, if the response has it in the body', async () => {
+    for (const status of [200, 201]) {
+      const { result } = await renew(json(status, { path: hero, etag: 'v1' }), { proof: { etag: 'v1' } }, unmarked);
+      expect(result).toMatchObject({ kind: 'renewed', lock: { etag: 'v1' } });
+    }
+  });
+
   test.each<[string, Answer, RenewLockRequest['proof'], boolean]>([
     ['with another id', json(200, grace), both, false],
     ['with another id that is older', json(200, { ...grace, acquired_at: '2026-03-01T12:00:09Z' }, date), both, false],

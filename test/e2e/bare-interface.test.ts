@@ -77,6 +77,15 @@ const lockingAfter = (answer: Answer): Row => ({
   steps: [locking],
 });
 const withTag = json(201, { id: 'l1' }, { etag: '"l1"' });
+const withoutQuotes: BareHabits = {
+  granted: () => json(201, {}, { etag: 'v1' }),
+  instead: (request) => (isReleasing(request) && request.headers['if-match'] !== 'v1' ? refusedWith(412) : undefined),
+  locks: (paths) =>
+    json(
+      200,
+      paths.map((path) => ({ path, etag: 'v1' })),
+    ),
+};
 /** The response to the first release is lost, and nothing matches the condition of the next one. */
 const lostRelease = (): BareHabits => ({
   granted: () => withTag,
@@ -284,6 +293,15 @@ const table: Readonly<Record<string, Row>> = {
   'renew: locks without ids': {
     service: {},
     steps: [{ ...locking, with: { ...locking.with, renew: 'true' }, warns: 'cannot renew' }],
+  },
+  'check, unlock: ETags without quotes, which the service compares as they are': {
+    service: withoutQuotes,
+    steps: [locking, checking, unlocking],
+  },
+  'unlock: ETags without quotes, and a path that the job never locked': {
+    service: withoutQuotes,
+    heldByOthers: [hero],
+    steps: [unlocking],
   },
   'list-locks: an array': listed(json(200, [{ path: hero }])),
   'list-locks: {"items"}': listed(json(200, { items: [{ path: hero }] })),

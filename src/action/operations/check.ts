@@ -1,4 +1,5 @@
 import type { WorkspaceId } from '../../client/access.ts';
+import { newerEtag } from '../../client/known-lock.ts';
 import { formatNumber, joinFirst, pluralize } from '../../interface/format.ts';
 import { byPath } from '../../interface/lock-path.ts';
 import { lossText } from '../../locks/messages.ts';
@@ -81,7 +82,8 @@ const isComparable = (own: OwnLock, listed: OwnLock = {}): boolean =>
 /** The details for the output `locks`: from the list, or otherwise as last known to the job. */
 function keptResult({ grant: { path, lock } }: OurLock, listed: OwnLock = {}): CheckResult {
   const known = Object.fromEntries(Object.entries(listed).filter(([, value]) => value !== undefined));
-  const { type, id, etag, owner, acquired_at, fence, expires_at: until, lease }: OwnLock = { ...lock, ...known };
+  const { type, id, owner, acquired_at, fence, expires_at: until, lease }: OwnLock = { ...lock, ...known };
+  const etag = newerEtag(lock.etag, listed.etag);
   return { path, result: 'kept', until, kept: { type, id, etag, owner, acquired_at, fence, expires_at: until, lease } };
 }
 

@@ -35,6 +35,11 @@ describe('the check of a lock', () => {
     expect(JSON.stringify(assumed)).not.toMatch(/l2|grace/);
   });
 
+  test('outputs the ETag as the header had it, unless it has changed', () => {
+    const etagOf = (etag: string) => check('ours', { listed: { ...listed, etag } }, end, { etag: 'v1' }).kept?.etag;
+    expect(['"v1"', '"v2"'].map(etagOf)).toEqual(['v1', '"v2"']);
+  });
+
   test.each(['absent', 'other', 'unknown'] as const)(
     'is a loss if its state is %s after it should have expired',
     (state) => {
