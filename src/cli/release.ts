@@ -43,8 +43,8 @@ export async function releaseRemoteLocks(
       case 'other':
         return `The lock on ${path} has already ended. A newer one was left alone: ${heldText(path, result.holder, client.serverNow())}.`;
       case 'failed': {
-        const { status, message } = result.error;
-        return status === 403 && !force
+        const { isAboutHolder, message } = result.error;
+        return isAboutHolder && !force
           ? `${held}. It was not released. To release it anyway, add --force --reason TEXT; the token needs the scope locks:admin.`
           : `${path} ${result.mayBeDone ? 'may not have been' : 'was not'} released. ${message}`;
       }

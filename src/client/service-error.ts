@@ -75,6 +75,12 @@ export class ServiceError extends Error {
     return this.failure.status;
   }
 
+  /** Whether someone else holds the lock. A 403 for a missing scope, or of a gateway, does not show that. */
+  get isAboutHolder(): boolean {
+    const { status, isTransient, missingScope } = this.failure;
+    return status === 403 && !isTransient && missingScope === undefined;
+  }
+
   get attempts(): number {
     return this.call.attempts;
   }

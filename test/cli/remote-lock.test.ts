@@ -18,7 +18,7 @@ import { lockPath, workspaceId } from '../client/test-client.ts';
 import { runMain } from '../command/run-main.ts';
 import { readPage, snippetWith } from '../docs/pages.ts';
 import { openBareService } from '../e2e/bare-service.ts';
-import { onlyInterface, timedOut } from '../locks/samples.ts';
+import { onlyInterface, refused, timedOut } from '../locks/samples.ts';
 import { sharedService } from '../service/http/shared-service.ts';
 import { json, problem } from '../support/other-servers/responses.ts';
 import { startOtherServer } from '../support/other-servers/start-other-server.ts';
@@ -355,15 +355,18 @@ describe('lock, over HTTP', () => {
         : problem(422, { title: 'Invalid request', errors }))(response, request),
     );
     const environment = { ...environmentOf('admin'), WORKSPACE_BASE_URL: earlier.baseUrl };
-    const refused = await runMain(['lock', 'release', 'a', '--force', '--reason', 'Bob is ill'], environment);
-    expect(refused.stderr).toContain('a was not released. Invalid request. reason: Unknown parameter.');
+    const unknown = await runMain(['lock', 'release', 'a', '--force', '--reason', 'Bob is ill'], environment);
+    expect(unknown.stderr).toContain('a was not released. Invalid request. reason: Unknown parameter.');
 
     await lockHere('ada', 'take', 'a');
-    const error = new ServiceError({ method: 'DELETE', path: '/', attempts: 1 }, timedOut);
-    for (const [mayBeDone, verb] of [
-      [true, 'may not have been'],
-      [false, 'was not'],
+    for (const [failure, mayBeDone, verb] of [
+      [timedOut, true, 'may not have been'],
+      [timedOut, false, 'was not'],
+      // Of a gateway.
+      [refused(403, { isTransient: true }), true, 'may not have been'],
+      [refused(403, { missingScope: 'locks:write' }), false, 'was not'],
     ] as const) {
+      const error = new ServiceError({ method: 'DELETE', path: '/', attempts: 1 }, failure);
       const lost = remoteOf('ada', () => ({ releaseLock: async () => ({ kind: 'failed', error, mayBeDone }) }));
       expect(await releaseRemoteLocks(lost, { paths: [lockPath('a')], force: false })).toMatchObject({
         released: [],

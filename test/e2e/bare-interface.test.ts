@@ -212,6 +212,21 @@ const table: Readonly<Record<string, Row>> = {
     steps: [locking, { ...unlocking, outputs: { status: 'held' }, warns: 'may already have released its own' }],
   },
   'unlock: 403 {"error"}': releasing(refusedWith(403), { status: 'held' }, '403'),
+  'unlock: 403 with a page, of a gateway': {
+    service: { granted: () => withTag, instead: firstOnly(isReleasing, page(403)) },
+    steps: [
+      locking,
+      { with: { ...unlocking.with, retries: '0' }, outputs: { status: 'held' }, fails: 'any gateway in front of' },
+    ],
+  },
+  'unlock: 403 with a page to the list, of a gateway': {
+    service: { instead: on(isListing, page(403)) },
+    heldByOthers: [hero],
+    left: [hero],
+    steps: [
+      { with: { ...unlocking.with, retries: '0' }, outputs: { status: 'held' }, fails: 'any gateway in front of' },
+    ],
+  },
   'unlock: 401 {"error"}': releasing(refusedWith(401), { status: 'held' }, 'no 401'),
   'unlock: a path that the job never locked': { service: {}, heldByOthers: [hero], steps: [unlocking] },
   'post-step: 401 {"error"}': inPostStep(refusedWith(401), 'no 401'),

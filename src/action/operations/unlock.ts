@@ -210,13 +210,12 @@ const notOurs = (text: string): Pick<PathResult, 'warning'> => {
 
 function failedResult(
   path: LockPath,
-  { reason, advice, request, failure }: ServiceError,
+  { reason, advice, request, isAboutHolder }: ServiceError,
   mayBeDone: boolean,
   { found, force, now }: Unlocking,
 ): PathResult {
   const holder = found?.kind === 'locked' ? found.lock : undefined;
-  // A 403 without a missing scope is about the lock: someone else holds it.
-  if (!force && failure.kind === 'refused' && failure.status === 403 && failure.missingScope === undefined) {
+  if (!force && isAboutHolder) {
     const refusal = `${heldText(path, holder, now)}, and the service does not let this token release that lock. To release it anyway, set \`force: true\` with a token that has the scope \`locks:admin\`.`;
     return { path, result: 'not released', holder: holder ?? {}, failure: withRequest(refusal, request) };
   }
