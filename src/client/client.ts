@@ -1,14 +1,14 @@
 import { createAskForLock } from './ask.ts';
-import { type CallOptions, createCall } from './call.ts';
-import { createMarks, type MarksStore } from './classify.ts';
+import { createCall } from './call.ts';
 import { openConnection } from './connection.ts';
 import type { IdentityCredentials } from './exchange.ts';
 import { createLeases } from './leases.ts';
 import { createLists } from './lists.ts';
+import { createMarks, type MarksStore } from './marks.ts';
 import { createAcquireLock, createRenewLock } from './post-lock.ts';
 import { createRegisterHook } from './register-hook.ts';
 import { createReleaseLock } from './release-lock.ts';
-import { type ClientContext, createEndpoints } from './request.ts';
+import { type CallOptions, type ClientContext, createEndpoints, theService } from './request.ts';
 import { warnOfDeprecation } from './response.ts';
 import { createSync } from './sync.ts';
 import { createServerClock, sleep, steadyClock } from './time.ts';
@@ -41,6 +41,7 @@ export function createClient(options: ClientOptions) {
   const endpoints = createEndpoints(baseUrl);
   const shared = {
     baseUrl,
+    server: theService,
     clock,
     serverClock,
     send: connection.send,

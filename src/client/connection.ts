@@ -13,7 +13,7 @@ export interface SentRequest {
   /** Path and query, exactly as sent: no URL parser normalizes them. */
   readonly target: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | null;
+  readonly body: string | undefined;
   /**
    * Sent on a new connection. A server may close an idle connection just as the request is sent, and then it is unknown
    * whether the request arrived.
@@ -48,7 +48,7 @@ export function openConnection(baseUrl: URL) {
         // Cheaper than the option `signal`, which also listens for the end of the request.
         signal.addEventListener('abort', () => sent.destroy(), { once: true });
         // Given a string, Node would also encode the headers as UTF-8.
-        sent.end(body === null ? undefined : Buffer.from(body));
+        sent.end(body === undefined ? undefined : Buffer.from(body));
       });
       const { statusCode = 0, headers: received } = message;
       return { status: statusCode, headers: received, ...(await readBytes(message)) };

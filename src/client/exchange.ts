@@ -1,10 +1,10 @@
 import { unlessAborted } from '../interface/timers.ts';
 import type { IdentityRequest } from './access.ts';
-import { type CallOptions, createCall } from './call.ts';
-import { noMarks } from './classify.ts';
+import { createCall } from './call.ts';
 import { openConnection } from './connection.ts';
+import { noMarks } from './marks.ts';
 import { expectFound } from './refusal.ts';
-import { type CallLimits, expectSuccess, type Succeeded, type TokenSource } from './request.ts';
+import { type CallLimits, type CallOptions, expectSuccess, type Succeeded, type TokenSource } from './request.ts';
 import { type ClientResponse, objectIn } from './response.ts';
 import { type Failure, ServiceError } from './service-error.ts';
 import { createServerClock } from './time.ts';

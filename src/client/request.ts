@@ -1,10 +1,11 @@
 import { asOneSegment, asSegments, type LockPath } from '../interface/lock-path.ts';
 import type { WorkspaceId } from './access.ts';
-import type { SentRequest } from './connection.ts';
+import type { Connection } from './connection.ts';
 import type { FoundLock, LockComparison } from './known-lock.ts';
+import type { Marks } from './marks.ts';
 import type { ClientResponse } from './response.ts';
 import type { Failure, ServiceError } from './service-error.ts';
-import type { Clock } from './time.ts';
+import type { Clock, ServerClock } from './time.ts';
 
 /** Limits of one operation, shared by its calls, retries and pauses. */
 export interface CallLimits {
@@ -77,6 +78,33 @@ export type Failed =
 
 export type CallResult = Succeeded | Failed;
 
+export const theService = 'The service';
+
+export interface CallOptions {
+  readonly baseUrl: URL;
+  /** The name of the server in errors and retries. */
+  readonly server: string;
+  readonly send: Connection['send'];
+  /** The timeout of each attempt. */
+  readonly timeoutMs: number;
+  /** Attempts after the first. */
+  readonly retries: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly secrets: readonly string[];
+  /** Opens the source of tokens with the first request. Without it, requests are sent with only these headers. */
+  readonly openTokens?: (() => Promise<TokenSource>) | undefined;
+  readonly clock: Clock;
+  readonly serverClock: ServerClock;
+  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+  readonly random: () => number;
+  readonly closed: AbortSignal;
+  /** Decides which responses are from the service. Without it, every refusal counts as the server's own. */
+  readonly marks?: Marks;
+  readonly maxConnections?: number;
+  readonly onResponse?: ((response: ClientResponse) => void) | undefined;
+  readonly onRetry?: ((retry: Retry) => void) | undefined;
+}
+
 export type Call = (request: Request, within: CallLimits) => Promise<CallResult>;
 
 export interface Retry {
@@ -137,21 +165,4 @@ export function resolveLink(link: string, from: string, baseUrl: URL) {
 export function expectSuccess(result: CallResult): Succeeded {
   if (result.kind === 'failed') throw result.error;
   return result;
-}
-
-export function sentRequest(
-  { method, target, headers, body, once = false }: Request,
-  ofAll: Readonly<Record<string, string>>,
-): SentRequest {
-  const type = body && {
-    'content-type': `application/${body instanceof URLSearchParams ? 'x-www-form-urlencoded' : 'json'}`,
-  };
-  const text = body instanceof URLSearchParams ? body.toString() : body === undefined ? null : JSON.stringify(body);
-  return {
-    method,
-    target,
-    headers: { 'accept-encoding': 'identity', ...ofAll, ...type, ...headers },
-    body: text,
-    isAlone: once,
-  };
 }

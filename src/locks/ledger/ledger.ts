@@ -1,6 +1,6 @@
 import { appendFileSync, closeSync, fstatSync, mkdirSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { MarksStore } from '../../client/classify.ts';
+import type { MarksStore } from '../../client/marks.ts';
 import { errorMessage } from '../../interface/format.ts';
 import { type Entry, readEntry } from './entry.ts';
 

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { type CallOptions, createCall } from '../../../src/client/call.ts';
-import { createMarks } from '../../../src/client/classify.ts';
+import { createCall } from '../../../src/client/call.ts';
 import { type Client, createClient } from '../../../src/client/client.ts';
 import { createLists } from '../../../src/client/lists.ts';
+import { createMarks } from '../../../src/client/marks.ts';
 import { createAcquireLock, createRenewLock } from '../../../src/client/post-lock.ts';
 import { createReleaseLock } from '../../../src/client/release-lock.ts';
-import { createEndpoints } from '../../../src/client/request.ts';
+import { type CallOptions, createEndpoints, theService } from '../../../src/client/request.ts';
 import type { RawResponse } from '../../../src/client/response.ts';
 import { createServerClock, machineClock } from '../../../src/client/time.ts';
 import { formatDuration } from '../../../src/interface/duration.ts';
@@ -90,7 +90,15 @@ function createVirtualClient(options: VirtualOptions) {
   const { baseUrl, clock } = options;
   const serverClock = createServerClock(clock);
   const marks = createMarks(undefined);
-  const call = createCall({ ...options, serverClock, headers: {}, secrets: [], closed: never, marks });
+  const call = createCall({
+    ...options,
+    server: theService,
+    serverClock,
+    headers: {},
+    secrets: [],
+    closed: never,
+    marks,
+  });
   const context = { call, endpoints: createEndpoints(baseUrl), clock, serverNow: serverClock.now };
   const client: Client = {
     ...silent,
@@ -165,7 +173,8 @@ async function renewing({
 
   const send: CallOptions['send'] = async ({ method, target, headers, body }, signal) => {
     if (method === 'GET') return lookUp(target, signal);
-    const path: string = body === null ? decodeURIComponent(target.split('/').at(-1) ?? '') : JSON.parse(body).path;
+    const path: string =
+      body === undefined ? decodeURIComponent(target.split('/').at(-1) ?? '') : JSON.parse(body).path;
     const request: Sent = { method, path, ms: clock() - start, match: headers['if-match'] };
     const mine = (running.get(path) ?? 0) + 1;
     running.set(path, mine);
