@@ -1,7 +1,7 @@
 import type { Git } from './git/git.ts';
 import { listStores, removeStore, storeName } from './lfs/object-store.ts';
 import type { ServiceParts } from './parts.ts';
-import { endAllClaims } from './runtime/claim.ts';
+import { endAllClaims } from './storage/claim.ts';
 import { parseWorkspaceId } from './workspaces/workspace-id.ts';
 import { findWorkspace } from './workspaces/workspaces.ts';
 

@@ -1,4 +1,5 @@
 import { CompiledQuery, type ControlledTransaction, type Kysely, type Transaction } from 'kysely';
+import { limitParallel } from '../runtime/limit-parallel.ts';
 import type { CommitScope, Database, Storage, Work } from './storage.ts';
 import type { Tables } from './tables.ts';
 
@@ -51,9 +52,7 @@ export function groupCommits(
 ): Pick<Storage, 'commit' | 'batchCommits' | 'onQueued'> & { readonly otherCommits: () => number } {
   const workers: { readonly work: Work; readonly wake: () => void }[] = [];
   const queues = new Map<string, Queue>();
-  /** Idle queues with pending changes, oldest first. */
-  const ready: Queue[] = [];
-  let running = 0;
+  const limit = limitParallel({ max: maxParallel });
   let lastGroupSize = 1;
   let otherCommits = 0;
 
@@ -70,14 +69,13 @@ export function groupCommits(
       group = nextGroup(queue);
       const changes = changesIn(group);
       lastGroupSize = changes;
-      const settlings: Settle[] = [];
+      const outcomes: Outcomes = [];
       // A single change needs no savepoint, because it is rolled back with its transaction.
-      for (const unit of group) {
-        settlings.push(await (changes === 1 ? run(changing, unit) : runInSavepoint(changing, unit)));
-      }
+      const make = changes === 1 ? run : runInSavepoint;
+      for (const unit of group) await make(changing, unit, outcomes);
       await transaction.commit().execute();
       if (group.some(({ isBatch }) => !isBatch)) otherCommits += 1;
-      for (const settle of settlings) settle();
+      for (const report of outcomes) report();
       for (const { work, wake } of workers) if (queuedIn(changing).has(work)) wake();
     } catch (error) {
       await transaction
@@ -90,21 +88,13 @@ export function groupCommits(
   }
 
   async function runQueue(name: string, queue: Queue): Promise<void> {
-    running += 1;
-    await gather(queue, lastGroupSize > 1 ? quietTurns.amongOthers : quietTurns.alone);
-    await commitGroup(queue);
-    running -= 1;
-    if (queue.waiting.length > 0) ready.push(queue);
-    else queues.delete(name);
-    startReady();
-  }
-
-  function startReady(): void {
-    while (running < maxParallel) {
-      const queue = ready.shift();
-      if (queue === undefined) return;
-      void runQueue(queueOf(queue.scope), queue);
+    while (queue.waiting.length > 0) {
+      await limit(name, async () => {
+        await gather(queue, lastGroupSize > 1 ? quietTurns.amongOthers : quietTurns.alone);
+        await commitGroup(queue);
+      });
     }
+    queues.delete(name);
   }
 
   function queueFor(scope: CommitScope): Queue {
@@ -113,10 +103,7 @@ export function groupCommits(
     if (known !== undefined) return known;
     const queue: Queue = { scope, waiting: [] };
     queues.set(name, queue);
-    queueMicrotask(() => {
-      ready.push(queue);
-      startReady();
-    });
+    queueMicrotask(() => void runQueue(name, queue));
     return queue;
   }
 
@@ -139,8 +126,8 @@ export function groupCommits(
   };
 }
 
-/** Delivers the results to the changes of a unit, after the commit. */
-type Settle = () => void;
+/** Report the results to the changes, after the commit. */
+type Outcomes = (() => void)[];
 
 const [savepoint, release, rollBack] = [
   CompiledQuery.raw('savepoint change'),
@@ -149,33 +136,29 @@ const [savepoint, release, rollBack] = [
 ];
 
 /** Runs a unit in a savepoint, so that a failure undoes only this unit. */
-async function runInSavepoint(transaction: Database, unit: Unit): Promise<Settle> {
+async function runInSavepoint(transaction: Database, unit: Unit, outcomes: Outcomes): Promise<void> {
   await transaction.executeQuery(savepoint);
   try {
-    const settle = await run(transaction, unit);
+    const made: Outcomes = [];
+    await run(transaction, unit, made);
     await transaction.executeQuery(release);
-    return settle;
+    outcomes.push(...made);
   } catch (error) {
     // A missing savepoint means that the database rolled back the transaction itself, as SQLite does on a full disk.
     await transaction.executeQuery(rollBack).catch(() => Promise.reject(error));
     const [only, ...more] = unit.changes;
-    if (more.length === 0) return () => only?.reject(error);
+    if (more.length === 0) outcomes.push(() => only?.reject(error));
     // One of the changes made the call fail, so each change is retried on its own.
-    const settlings: Settle[] = [];
-    for (const change of unit.changes)
-      settlings.push(await runInSavepoint(transaction, { ...unit, changes: [change] }));
-    return () => {
-      for (const settle of settlings) settle();
-    };
+    else for (const change of unit.changes) await runInSavepoint(transaction, { ...unit, changes: [change] }, outcomes);
   }
 }
 
-async function run(db: Database, { make, changes }: Unit): Promise<Settle> {
+async function run(db: Database, { make, changes }: Unit, outcomes: Outcomes): Promise<void> {
   const all = changes.map(({ change }) => change);
   const results = await make(db, all);
-  return () => {
+  outcomes.push(() => {
     for (const [index, result] of results.entries()) changes[index]?.resolve(result);
-  };
+  });
 }
 
 const queuedWork = new WeakMap<Database, Set<Work>>();

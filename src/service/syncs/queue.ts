@@ -4,7 +4,7 @@ import type { BranchName } from '../../interface/branch-name.ts';
 import { errorCode } from '../../interface/system-errors.ts';
 import type { MissingObject, Sync } from '../contract/schemas.ts';
 import { recordEvents } from '../outbox/outbox.ts';
-import { claimedUntil } from '../runtime/claim.ts';
+import { claimedUntil } from '../storage/claim.ts';
 import { noteQueued } from '../storage/commit-group.ts';
 import type { Database, Storage } from '../storage/storage.ts';
 import { removedRemote, type Tables } from '../storage/tables.ts';

@@ -2,8 +2,8 @@ import { milliseconds } from '../../interface/duration.ts';
 import { withFreeDisk } from '../git/git-command.ts';
 import { GitError } from '../git/git-error.ts';
 import type { Instance } from '../instance/instance.ts';
-import { endClaim, keepClaim } from '../runtime/claim.ts';
 import { startWorker, type WorkerOptions } from '../runtime/worker.ts';
+import { endClaim, keepClaim } from '../storage/claim.ts';
 import type { Database } from '../storage/storage.ts';
 import { remoteOf } from '../workspaces/remotes.ts';
 import {

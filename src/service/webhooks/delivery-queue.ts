@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { changeBacklogs, type HookRow } from '../outbox/outbox.ts';
-import { claimedUntil } from '../runtime/claim.ts';
+import { claimedUntil } from '../storage/claim.ts';
 import type { Database, Storage } from '../storage/storage.ts';
 import { now } from '../storage/timestamp.ts';
 

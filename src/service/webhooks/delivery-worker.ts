@@ -1,7 +1,7 @@
 import type { Instance } from '../instance/instance.ts';
 import type { HookEventOccurrence } from '../outbox/event.ts';
-import { claimMs, endClaim } from '../runtime/claim.ts';
 import { startWorker, type WorkerOptions } from '../runtime/worker.ts';
+import { claimMs, endClaim } from '../storage/claim.ts';
 import { type DeliveryResult, deliver, nextAttemptAfter } from './deliver.ts';
 import {
   type ClaimedDelivery,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { endAllClaims } from '../../../src/service/runtime/claim.ts';
+import { endAllClaims } from '../../../src/service/storage/claim.ts';
 import type { ClaimedDelivery, DeliveryEnd } from '../../../src/service/webhooks/delivery-queue.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { findRows } from '../../support/stored-rows.ts';

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
-import type { Storage } from '../storage/storage.ts';
-import { now } from '../storage/timestamp.ts';
-import { repeat } from './repeat.ts';
+import { repeat } from '../runtime/repeat.ts';
+import type { Storage } from './storage.ts';
+import { now } from './timestamp.ts';
 
 /** Work that an instance has claimed: the ids of the row and of the claim. Each claim of a row has a new id. */
 interface Claimed {

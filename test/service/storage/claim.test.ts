@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { keepClaim } from '../../../src/service/runtime/claim.ts';
+import { keepClaim } from '../../../src/service/storage/claim.ts';
 
 const running = new AbortController().signal;
 
