@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import { milliseconds, type Ttl } from '../../interface/duration.ts';
 import { type Actor, recordAudit } from '../audit/audit.ts';
 import { insufficientScope, Refusal } from '../contract/response.ts';
@@ -7,7 +6,6 @@ import { grants } from '../contract/scopes.ts';
 import { subscribersOf } from '../outbox/outbox.ts';
 import { batchQuery, numberOf, textOf } from '../storage/batch-query.ts';
 import type { Database } from '../storage/storage.ts';
-import { now } from '../storage/timestamp.ts';
 import type { Bearer } from '../tokens/tokens.ts';
 import { findLocks, type LockRow, type StoredLock, toLock } from './find.ts';
 import { endLocks } from './history.ts';
@@ -34,41 +32,34 @@ export type ChangeDecision = { readonly kind: 'renewed' | 'released'; readonly l
 
 export async function renewLocks(db: Database, requests: readonly RenewRequest[]): Promise<readonly ChangeDecision[]> {
   const locks = await findLocks(db, keysOf(requests));
-  /** Later requests for the same lock replace earlier ones. */
-  const due = new Map<string, StoredLock & { readonly ttlMs: number }>();
-  const refusals = requests.map(({ path, ttl, bearer, match, isExtension }, index): Refusal | undefined => {
+  /** The locks with their new ends, by id. Later requests for the same lock replace earlier ones. */
+  const renewals = new Map<string, { lock: LockRow }>();
+  const decided = requests.map(({ path, ttl, bearer, match, isExtension }, index) => {
     const found = locks[index];
     if (found === undefined) return nothingToRenew(path);
     if (!match(found.id)) return anotherLock(found);
     if (!isOwnLock(found, bearer)) return ofAnotherOwner(found, 'Only its owner can renew it.');
-    const ttlMs = milliseconds(ttl);
-    const remainingMs = due.get(found.id)?.ttlMs ?? found.remainingMs;
-    if (isExtension && remainingMs >= ttlMs) return lastsLonger();
-    due.set(found.id, { ...found, ttlMs });
-    return undefined;
+    const expires_at = found.expires_at - found.remainingMs + milliseconds(ttl);
+    const renewal = renewals.get(found.id) ?? { lock: found };
+    if (isExtension && renewal.lock.expires_at >= expires_at) return lastsLonger();
+    renewal.lock = { ...found, expires_at };
+    renewals.set(found.id, renewal);
+    return renewal;
   });
-  const renewed = due.size === 0 ? [] : await updateLocks(db, [...due.values()]);
-  const ends = new Map(renewed.map(({ id, expires_at }) => [id, expires_at]));
-  return requests.map(({ path }, index) => {
-    const found = locks[index];
-    const expires_at = ends.get(found?.id ?? '');
-    const refusal = refusals[index];
-    if (refusal !== undefined) return refused(refusal);
-    if (found === undefined || expires_at === undefined) return refused(nothingToRenew(path));
-    return { kind: 'renewed', lock: toLock({ ...found, expires_at }) };
-  });
+  const renewed = [...renewals.values()].map(({ lock }) => lock);
+  if (renewed.length > 0) await storeEnds(db, renewed);
+  return decided.map((each) =>
+    each instanceof Refusal ? refused(each) : { kind: 'renewed', lock: toLock(each.lock) },
+  );
 }
 
-const updateLocks = batchQuery((db, members) =>
+const storeEnds = batchQuery((db, members) =>
   db
     .updateTable('locks')
     .from(members)
-    .set({ expires_at: sql<number>`${now} + ${numberOf('ttlMs')}` })
+    .set({ expires_at: numberOf('expires_at') })
     .whereRef('locks.workspace_id', '=', textOf('workspace_id'))
-    .whereRef('locks.path', '=', textOf('path'))
-    .whereRef('locks.id', '=', textOf('id'))
-    .where(sql<boolean>`locks.expires_at > ${now}`)
-    .returning(['locks.id', 'locks.expires_at']),
+    .whereRef('locks.path', '=', textOf('path')),
 );
 
 /** Every push renews the owner's locks. A lock with more than this share of its ttl left is not written. */
