@@ -8,6 +8,7 @@ import { limitRate, type Rate } from '../runtime/limit-rate.ts';
 import type { Storage } from '../storage/storage.ts';
 import { looksLikeTokenSecret } from '../tokens/secret.ts';
 import { authenticate, type Bearer } from '../tokens/tokens.ts';
+import { lookUpWorkspace } from './caller.ts';
 
 interface AuthScheme {
   readonly tokenIn: (authorization: string | undefined) => string | undefined;
@@ -63,10 +64,11 @@ export function requireAccess(
   access: Exclude<Access, 'anyone'>,
   /** `never`: releases are not refused for their rate, and do not count. For empty ones, see admitEmptyRelease(). */
   charge?: 'never',
-  meanwhile?: (c: Context<Environment>) => void,
 ): MiddlewareHandler<Environment> {
   return async (c, next) => {
-    const bearer = await authenticateRequest(c, control, meanwhile);
+    // Together with the token, to save a round trip to the database.
+    if (c.req.header('authorization') !== undefined) lookUpWorkspace(c, control.storage);
+    const bearer = await authenticateRequest(c, control);
     const mayAccess = access === 'any-token' || grants(bearer.scopes, access);
     if (charge === 'never' && mayAccess) identify(c, control, bearer);
     else admitBearer(c, control, bearer, access);
@@ -94,7 +96,7 @@ export function admitToken(c: Context<Environment>, control: AccessControl, bear
 
 /**
  * Requests that released nothing count separately, so that a job that has used up its limit and lost the responses to
- * its releases can repeat each of them.
+ * its requests can repeat each release, and end leases that it may have.
  */
 export function admitEmptyRelease({ rateLimiter }: Pick<AccessControl, 'rateLimiter'>, bearer: Bearer): void {
   const seconds = rateLimiter.charge(`${bearer.id} released nothing`);
@@ -146,12 +148,10 @@ const byBearer: AuthScheme = {
 export async function authenticateRequest(
   c: Context<Environment>,
   { storage, authScheme = byBearer }: Pick<AccessControl, 'storage' | 'authScheme'>,
-  meanwhile?: (c: Context<Environment>) => void,
 ): Promise<Bearer> {
   const token = authScheme.tokenIn(c.req.header('authorization'));
   if (token === undefined) throw unauthorized(authScheme.advice);
   if (!looksLikeTokenSecret(token)) throw tokenRefused('Unknown API token.');
-  meanwhile?.(c);
   const authentication = await authenticate(storage, token);
   if (!authentication.ok) throw tokenRefused(authentication.reason);
   return authentication.value;

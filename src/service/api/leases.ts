@@ -3,7 +3,7 @@ import { z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { type LockPath, parseLockPath } from '../../interface/lock-path.ts';
 import { withoutSecrets } from '../../interface/resources.ts';
-import { admitEmptyRelease, admitToken, requireFreeDisk } from '../access/access.ts';
+import { admitEmptyRelease, requireFreeDisk } from '../access/access.ts';
 import { bearerOf, originHeader, runOriginOf } from '../access/caller.ts';
 import { lockRequestSchema } from '../contract/request-fields.ts';
 import { emptyResponse, invalid, jsonApiResponse, maxErrors } from '../contract/response.ts';
@@ -134,9 +134,7 @@ export function addLeaseRoutes(api: Api, parts: ApiParts): void {
     async handle({ c, workspace }) {
       const key = { workspace: workspace.id, id: leaseIdOf(c) };
       const bearer = bearerOf(c);
-      const ending = await locks.endLease(key, bearer, (lease) =>
-        lease === 'ended' ? admitEmptyRelease(parts, bearer) : admitToken(c, parts, bearer),
-      );
+      const ending = await locks.endLease(key, bearer, () => admitEmptyRelease(parts, bearer));
       if (ending === undefined) return emptyResponse(204);
       const ended: Resource<typeof endSchema> = { released: ending.released, lost: ending.lost };
       return jsonApiResponse(200, ended);

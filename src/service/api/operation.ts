@@ -2,7 +2,7 @@ import { type OpenAPIHono, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { problemMediaType } from '../../interface/problem.ts';
 import { type Access, type AccessControl, requireAccess } from '../access/access.ts';
-import { lookUpWorkspace, requestedWorkspace } from '../access/caller.ts';
+import { requestedWorkspace } from '../access/caller.ts';
 import { type ApiResponse, parseRequestPart } from '../contract/response.ts';
 import { problemSchema } from '../contract/schemas.ts';
 import { readJson } from '../http/body.ts';
@@ -47,8 +47,6 @@ interface Operation<Body, Query, More = unknown> {
   readonly path: `/${string}`;
   readonly access: Access;
   readonly charge?: 'never';
-  /** Started while the token is being checked. */
-  readonly meanwhile?: (c: Context<Environment>) => void;
   readonly params?: z.ZodObject;
   readonly query?: z.ZodType<Query> & z.ZodObject;
   readonly headers?: z.ZodObject;
@@ -79,7 +77,7 @@ export function addOperation<Body, Query>(api: Api, control: AccessControl, oper
   // Monitoring tools may add their own parameters to public endpoints.
   const otherParameters = operation.access !== 'anyone' && path.startsWith('/v1/') ? 'refused' : 'ignored';
   if (operation.access !== 'anyone') {
-    api.on(method, path, requireAccess(control, operation.access, operation.charge, operation.meanwhile));
+    api.on(method, path, requireAccess(control, operation.access, operation.charge));
   }
   api.on(method, path, async (c) => {
     const body = parseRequestPart(operation.body, operation.body && (await readJson(c, operation.maxBodyBytes)));
@@ -97,7 +95,6 @@ export function addWorkspaceOperation<Body, Query>(
   addOperation<Body, Query>(api, control, {
     params: workspaceParameter,
     ...operation,
-    meanwhile: (c) => void lookUpWorkspace(c, control.storage),
     handle: async (call) => handle({ ...call, workspace: await requestedWorkspace(call.c, control.storage) }),
   });
 }

@@ -150,13 +150,13 @@ export async function renewLease(db: Database, key: LeaseKey, bearer: Bearer, tt
 
 /**
  * Ends the lease for good, even if it was never requested (the result is then undefined): a request that arrives later
- * gets no locks. If the id is unknown, or the lease holds no locks, `admit` is called, and may throw.
+ * gets no locks. If nothing is released, `admitEmpty` is called, and may throw.
  */
-export async function endLease(db: Database, key: LeaseKey, bearer: Bearer, admit: AdmitEnd) {
+export async function endLease(db: Database, key: LeaseKey, bearer: Bearer, admitEmpty: () => void) {
   const { row, wait } = await findLeaseOrWait(db, key, bearer);
   const at = await timeOf(db);
   if (row === undefined) {
-    if (wait === undefined) admit('unknown');
+    if (wait === undefined) admitEmpty();
     const requested = { owner: bearer.owner, fingerprint: wait?.fingerprint ?? null, pool: null, lock_ids: '' };
     await storeLease(db, { workspace_id: key.workspace, id: key.id, ...requested, expires_at: at });
     if (wait === undefined) return undefined;
@@ -165,13 +165,11 @@ export async function endLease(db: Database, key: LeaseKey, bearer: Bearer, admi
   }
   const changed = await releaseHeld(db, row, at, bearer.owner);
   if (changed.length > 0) await storeLease(db, { ...row, expires_at: at });
-  else admit('ended');
+  else admitEmpty();
   if (row.fingerprint === null) return undefined;
   const released = changed.length > 0 ? changed : await releasedPaths(db, row);
   return { released, lost: await lostLocks(db, row, at), changed };
 }
-
-export type AdmitEnd = (lease: 'unknown' | 'ended') => void;
 
 /** The lease if it was granted or has ended, or else its wait in line. Throws if it belongs to another owner. */
 async function findLeaseOrWait(db: Database, key: LeaseKey, bearer: Bearer) {

@@ -11,7 +11,7 @@ import { type ReleaseRequest, type RenewRequest, releaseLocks, renewLocks } from
 import { type LockKey, nameOf, toLock } from './find.ts';
 import { readPath } from './kept-paths.ts';
 import type { LeaseKey } from './lease-store.ts';
-import { type AdmitEnd, endLease, type LeaseRequest, renewLease, takeLease } from './leases.ts';
+import { endLease, type LeaseRequest, renewLease, takeLease } from './leases.ts';
 import { createLockWaiters, type Wait, type WatchedPath } from './local-waiters.ts';
 import { createLockQuota, type LockQuotas } from './lock-quota.ts';
 import { endOfLine, placeInLine } from './queue.ts';
@@ -198,8 +198,8 @@ export function createLocks({ storage, idempotency, quotas, metrics, onError }: 
       onChange(key.workspace, renewal.held);
       return renewal;
     },
-    async endLease(key: LeaseKey, bearer: Bearer, admit: AdmitEnd) {
-      const ending = await commit(key, (db) => endLease(db, key, bearer, admit));
+    async endLease(key: LeaseKey, bearer: Bearer, admitEmpty: () => void) {
+      const ending = await commit(key, (db) => endLease(db, key, bearer, admitEmpty));
       if (ending !== undefined) onChange(key.workspace, ending.changed);
       return ending;
     },
