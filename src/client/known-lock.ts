@@ -7,10 +7,22 @@ import { type ClientResponse, headerOf, objectIn } from './response.ts';
 import { plainName, type Sanitizer } from './sanitizer.ts';
 import { timestampIn } from './time.ts';
 
-/** Ignores weak tags (W/"…"), which never match an If-Match (RFC 9110 section 13.1.1). Some servers add one. */
+/** Ignores ETags that identify nothing. Some servers add a weak one. */
 export function etagOf(response: ClientResponse): string | undefined {
   const etag = headerOf(response, 'etag');
-  return etag === undefined || etag.startsWith('W/') || etag === '*' ? undefined : response.sanitizer.data(etag);
+  return etag !== undefined && isEtag(etag) ? response.sanitizer.data(etag) : undefined;
+}
+
+/**
+ * Whether an If-Match with the ETag can match one lock only (RFC 9110 section 13.1.1). Weak ETags (W/"…") match
+ * nothing, and `*` matches any lock, also as part of a list.
+ */
+export function isEtag(text: string): boolean {
+  const parts = text
+    .replace(/"[^"]*"/g, '"')
+    .split(',')
+    .map((part) => part.trim());
+  return isHeaderValue(text) && parts.join('') !== '' && !parts.some((part) => part === '*' || part.startsWith('W/'));
 }
 
 export type KnownLock = Readonly<ReturnType<typeof readLock>>;
@@ -65,7 +77,7 @@ export interface LockProof {
 /** The proof as a request header, with quotes; undefined if the lock cannot be identified there. */
 export function conditionOf(proof: LockProof | undefined): string | undefined {
   const tag = proof?.etag ?? (proof?.id === undefined ? undefined : `"${proof.id}"`);
-  return tag !== undefined && isHeaderValue(tag) ? tag : undefined;
+  return tag !== undefined && isEtag(tag) ? tag : undefined;
 }
 
 /**

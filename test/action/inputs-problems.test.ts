@@ -136,7 +136,13 @@ test.each([
   ['[{"path":"a"},{"path":"../b"}]', notALock],
   ['[{"path":"a"},7]', notALock],
   ['[{"path":"a"},{"path":"b","etag":"\\"b\\"\\r\\nX-Other: 1"}]', notALock],
+  ['[{"path":"a"},{"path":"b","etag":7}]', notALock],
+  ['[{"path":"a"},{"path":"b","etag":" "}]', notALock],
+  ['[{"path":"a"},{"path":"b","etag":"*"}]', notALock],
+  ['[{"path":"a"},{"path":"b","etag":"\\"x\\", *,"}]', notALock],
+  ['[{"path":"a"},{"path":"b","etag":"W/\\"x\\""}]', notALock],
   ['[{"path":"a"},{"path":"b","id":{"b":1}}]', notALock],
+  ['[{"path":"a"},{"path":"b","id":"x\\", \\"l1"}]', notALock],
 ])('rejects all locks if `locks` is %s', (locks, reason) => {
   expect(problemsOf(rightStep('unlock', { path: '', locks }))).toEqual([`Input \`locks\` is not valid. ${reason}`]);
 });

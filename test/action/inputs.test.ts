@@ -183,6 +183,18 @@ describe('the notation of values', () => {
     expect(task).toMatchObject({ locks: selected });
   });
 
+  test('reads the id of a handed-over lock as in a response of the service', () => {
+    const given = [
+      { path: 'a', id: 7 },
+      { path: 'b', lock_id: 'lock_1' },
+      { path: 'c', id: '' },
+      { path: 'd', id: null },
+    ];
+    const { task } = inputsOf(rightStep('unlock', { path: '', locks: JSON.stringify(given) }));
+    const ids = ['7', 'lock_1', undefined, undefined].map((id) => ({ grant: { lock: { id } } }));
+    expect(task).toMatchObject({ locks: ids });
+  });
+
   test.each(['https://w.example/v1', 'http://localhost:8080/v1', 'http://[::1]:8080/v1'])(
     '%s needs no allow-http, and may end in slashes',
     (baseUrl) => {

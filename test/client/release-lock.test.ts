@@ -32,6 +32,7 @@ describe('the release of a lock', () => {
   test.each([
     ['the ETag as condition', { etag: '"l1"', id: 'l2' }, '"l1"'],
     ['the ETag as received', { etag: 'l1' }, 'l1'],
+    ['an ETag with any characters in its quotes', { etag: '"*, W/"' }, '"*, W/"'],
     ['the quoted id as condition', { id: 'l1' }, '"l1"'],
     ['no condition for an empty proof', {}, undefined],
     ['no condition without a proof', undefined, undefined],
@@ -73,12 +74,15 @@ describe('the release of a lock', () => {
     expect(again.result).toEqual({ kind: 'released' });
   });
 
-  test('sends nothing if the proof is not valid in a header', async () => {
-    const { server, client } = await clientOf(nothing(204));
-    const request = { workspace: game, path: hero, proof: { etag: '"a"\r\nX-Other: 1' } };
-    await expect(client.releaseLock(request, client.within())).rejects.toThrow('Invalid character in header');
-    expect(server.requests).toEqual([]);
-  });
+  test.each(['"a"\r\nX-Other: 1', '', ' ,', '*', '*,', '"a", *', 'W/"a"'])(
+    'sends nothing if the ETag cannot identify a lock: %j',
+    async (etag) => {
+      const { server, client } = await clientOf(nothing(204));
+      const request = { workspace: game, path: hero, proof: { etag } };
+      await expect(client.releaseLock(request, client.within())).rejects.toThrow('Invalid character in header');
+      expect(server.requests).toEqual([]);
+    },
+  );
 });
 
 test.each<[string, Answer, 'absent' | 'released', number]>([

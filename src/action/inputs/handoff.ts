@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { isHeaderValue } from '../../client/access.ts';
 import { asObject, isArray, type Json, nameIn, parseJson } from '../../client/json.ts';
-import { readLock } from '../../client/known-lock.ts';
+import { isEtag, readLock } from '../../client/known-lock.ts';
 import { createSanitizer } from '../../client/sanitizer.ts';
 import { errorMessage } from '../../interface/format.ts';
 import { canonicalLockPath, parseHeldPath } from '../../interface/lock-path.ts';
@@ -30,17 +29,18 @@ export function parseHandoff(json: string): Parsed<readonly OurLock[]> {
     : refused(`Entry ${locks.indexOf(undefined) + 1} is not a lock: its path, id or ETag is not valid.`);
 }
 
-/** Without its proof, a lock cannot be distinguished from a later one. */
-const isProof = (json: Json | undefined): boolean => !json || (typeof json === 'string' && isHeaderValue(json));
-
 const sanitizer = createSanitizer([]);
 
+/** Without its proof, a lock cannot be distinguished from a later one, so an invalid one makes the entry invalid. */
 function readHandoffLock(entry: Json): OurLock | undefined {
   const fields = asObject(entry);
   const path = canonicalLockPath(nameIn(fields['path']) ?? '', parseHeldPath);
-  if (!path.ok || !isProof(fields['id']) || !isProof(fields['etag'])) return undefined;
+  if (!path.ok) return undefined;
   const { note, origin, raw, ...lock } = readLock(fields, path.value, sanitizer);
-  // As the service sent them: with other quotes, an ETag would not match.
-  const [id, etag, lease] = [fields['id'], fields['etag'], fields['lease']].map(nameIn);
-  return { grant: { path: path.value, lock: { ...lock, id, etag, lease } }, mayBeReleased: false };
+  const { id, lock_id, etag } = fields;
+  if (lock.id === undefined && (id || lock_id)) return undefined;
+  if (etag && (typeof etag !== 'string' || !isEtag(etag))) return undefined;
+  // As the service sent it: with other quotes, an ETag would not match.
+  const asSent = { etag: nameIn(etag), lease: nameIn(fields['lease']) };
+  return { grant: { path: path.value, lock: { ...lock, ...asSent } }, mayBeReleased: false };
 }
