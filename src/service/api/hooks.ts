@@ -78,7 +78,7 @@ const hookRequestSchema = z
       .openapi({ description: 'Only syncs of these branches; all if absent. Other events have no branch.' }),
     secret: z.string().transform(parsedBy(parseSecret)).optional().openapi({
       type: 'string',
-      pattern: secretPattern.source,
+      pattern: secretPattern,
       description: 'whsec_ and base64 of 24 to 64 bytes; created if absent.',
     }),
     format: z.enum(hookFormats).default('standard'),

@@ -40,15 +40,14 @@ export type ClaimedDelivery = NonNullable<Awaited<ReturnType<typeof claimDeliver
  */
 export async function claimDelivery({ claim, dialect }: Storage, hookId: string) {
   const claimId = randomUUID();
-  const claimed = await claim(async (db) => {
+  return claim(async (db) => {
     const hook = await db
       .selectFrom('hooks')
       .selectAll()
       .where('id', '=', hookId)
       .where('active', '=', 1)
       .executeTakeFirst();
-    if (hook === undefined) return undefined;
-    const next = await db
+    const next = db
       .selectFrom('deliveries')
       .select('id')
       .where('hook_id', '=', hookId)
@@ -56,32 +55,18 @@ export async function claimDelivery({ claim, dialect }: Storage, hookId: string)
       .orderBy('next_attempt_at')
       .orderBy('sequence')
       .limit(1)
-      .$if(dialect === 'postgres', (query) => query.forUpdate().skipLocked())
-      .executeTakeFirst();
-    if (next === undefined) return undefined;
-    const row = await db
-      .updateTable('deliveries')
-      .set({ claimed_by: claimId, claimed_until: claimedUntil })
-      .where('id', '=', next.id)
-      .returningAll()
-      .returning(now.as('at'))
-      .executeTakeFirstOrThrow();
-    return { hook, row };
+      .$if(dialect === 'postgres', (query) => query.forUpdate().skipLocked());
+    const delivery =
+      hook &&
+      (await db
+        .updateTable('deliveries')
+        .set({ claimed_by: claimId, claimed_until: claimedUntil })
+        .where('id', '=', next)
+        .returningAll()
+        .returning(now.as('claimedAt'))
+        .executeTakeFirst());
+    return delivery && { ...delivery, claimId, hook };
   });
-  if (claimed === undefined) return undefined;
-  const { hook, row } = claimed;
-  return {
-    id: row.id,
-    claimId,
-    hook,
-    event: row.event,
-    /** Number of earlier attempts. */
-    attempts: row.attempts,
-    /** By the clock of the database. */
-    claimedAt: row.at,
-    /** Time since the event. */
-    ageMs: row.at - row.created_at,
-  };
 }
 
 export type DeliveryEnd =

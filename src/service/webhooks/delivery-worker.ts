@@ -107,14 +107,14 @@ const maxAgeMs = 7 * 24 * 60 * 60 * 1_000;
 /** Undefined for a cancelled attempt, which says nothing about the receiver. */
 function endOf(
   outcome: DeliveryResult,
-  { attempts, ageMs }: ClaimedDelivery,
+  { attempts, claimedAt, created_at }: ClaimedDelivery,
   schedule: DeliveryOptions['schedule'],
 ): DeliveryEnd | undefined {
   if (outcome.kind === 'cancelled') return undefined;
   if (outcome.kind !== 'failed') return outcome;
   const { reason } = outcome;
   const afterMs = schedule(attempts + 1);
-  if (afterMs === undefined || ageMs > maxAgeMs) return { kind: 'given-up', reason };
+  if (afterMs === undefined || claimedAt - created_at > maxAgeMs) return { kind: 'given-up', reason };
   return { kind: 'retry', afterMs, reason };
 }
 
