@@ -79,7 +79,7 @@ export const createLeases = ({ call, endpoints, branch, onCompared }: ClientCont
         target: endpoints.lease(workspace, lease),
         ...lineParts(wait, branch),
         body: bodyOf(request),
-        expect: (response) => (response.status === 202 ? expectLease(response) : expectLocks(response, request)),
+        expect: (response) => (response.status === 202 ? expectLease : expectLocks(request))(response),
         finalAt: pool === undefined ? unknownRoute : [],
       },
       within,
@@ -143,12 +143,8 @@ const expectLease = expectResource(
   true,
 );
 /** A lease without all of its locks was not granted, whatever the response says. */
-const expectLocks = (response: ClientResponse, request: LeaseRequest) =>
-  expectResource(
-    'lease',
-    () => locksIn(response, request).length + lostIn(response, 'locks').length >= request.count,
-    true,
-  )(response);
+const expectLocks = ({ count }: LeaseRequest) =>
+  expectResource('lease', ({ locks }) => onPaths(locks).length >= count, true);
 const expectRenewal = expectResource('renewal of a lease', ({ expires_at }) => typeof expires_at === 'string');
 const expectEnd = orEmpty(expectResource('end of a lease', ({ released }) => isArray(released)));
 
