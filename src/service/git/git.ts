@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import type { BranchName } from '../../interface/branch-name.ts';
-import { unlessAborted } from '../../interface/timers.ts';
 import { namesIn, unlessMissing } from '../platform/missing-file.ts';
 import { type BranchHeads, isRepository, type Mirror, removeLeftovers, withScratchFolder } from './bare-repository.ts';
 import { listChanges, listDifferences } from './changes.ts';
@@ -10,6 +9,7 @@ import { estimateObjects, fetchBranch, fetchCommits, listRemoteBranches, maintai
 import { type GitCommand, gitCommand, inRepository, localLimits } from './git-command.ts';
 import { asGitErrors } from './git-error.ts';
 import { fetchLfsObjects, type LfsTransfer, readSmallBlobs } from './lfs.ts';
+import { createMirrorWrites } from './mirror-writes.ts';
 import type { Remote } from './remote.ts';
 import type { Limits } from './run-git.ts';
 import { createSampleRepository } from './sample-repository.ts';
@@ -48,53 +48,7 @@ export function createGit({ dataFolder, allowFile, environment, silenceMs = 60_0
     });
   }
 
-  const writers = new Map<string, number>();
-  /** Failed work leaves files, for example on a full disk. They are removed once nothing else writes to the mirror. */
-  async function writePacks<T>(workspace: string, work: (mirror: Mirror) => Promise<T>): Promise<T> {
-    const mirror = mirrorOf(workspace);
-    const count = (change: 1 | -1): void => void writers.set(workspace, (writers.get(workspace) ?? 0) + change);
-    count(1);
-    try {
-      return await work(mirror);
-    } finally {
-      count(-1);
-      if (writers.get(workspace) === 0) {
-        writers.delete(workspace);
-        await removeLeftovers(mirror.repository);
-      }
-      // Another process has removed the workspace, and git recreated folders for the pack that it was writing.
-      if (!(await isRepository(mirror.repository))) await removeMirror(workspace);
-    }
-  }
-
-  /** Branches that are being fetched, as `workspace branch`. */
-  const fetching = new Map<string, Promise<void>>();
-  const keyOf = (workspace: string, branch: BranchName): string => `${workspace} ${branch}`;
-  /**
-   * Runs fetches of a branch one at a time: all of them write its ref, and each finds the objects of the last one. One
-   * that waits for a branch holds no other.
-   */
-  async function fetchInTurn<T>(
-    workspace: string,
-    { signal }: Limits,
-    branches: Iterable<BranchName>,
-    work: (mirror: Mirror) => Promise<T>,
-  ): Promise<T> {
-    const names = [...branches].map((branch) => keyOf(workspace, branch));
-    const busy = (): Promise<void> | undefined =>
-      names.map((name) => fetching.get(name)).find((fetch) => fetch !== undefined);
-    for (let before = busy(); before !== undefined; before = busy()) {
-      await (signal === undefined ? before : unlessAborted(before, signal));
-    }
-    const { promise, resolve } = Promise.withResolvers<void>();
-    for (const name of names) fetching.set(name, promise);
-    try {
-      return await writePacks(workspace, work);
-    } finally {
-      for (const name of names) fetching.delete(name);
-      resolve();
-    }
-  }
+  const { writePacks, fetchInTurn, fetchEachInTurn } = createMirrorWrites(mirrorOf, removeMirror);
 
   const read =
     <Query extends readonly unknown[], T>(work: (git: GitCommand, ...query: Query) => Promise<T>) =>
@@ -124,18 +78,10 @@ export function createGit({ dataFolder, allowFile, environment, silenceMs = 60_0
         fetchBranch({ git, mirror, remote, limits, silenceMs }, branch, onReceived),
       ),
     /** Some commits may still be missing afterwards, because the remote may have dropped them. */
-    async fetchCommits(workspace: string, remote: Remote, heads: BranchHeads, limits: Limits): Promise<void> {
-      let waiting = [...heads];
-      while (waiting.length > 0) {
-        const free = waiting.filter(([branch]) => !fetching.has(keyOf(workspace, branch)));
-        // If all are being fetched, waits for one of them. To wait for all could take as long as there are syncs.
-        const next = new Map(free.length > 0 ? free : waiting.slice(0, 1));
-        await fetchInTurn(workspace, limits, next.keys(), (mirror) =>
-          fetchCommits({ git, mirror, remote, limits, silenceMs }, next),
-        );
-        waiting = waiting.filter(([branch]) => !next.has(branch));
-      }
-    },
+    fetchCommits: (workspace: string, remote: Remote, heads: BranchHeads, limits: Limits) =>
+      fetchEachInTurn(workspace, limits, heads, (mirror, some) =>
+        fetchCommits({ git, mirror, remote, limits, silenceMs }, some),
+      ),
     smallBlobs: read(readSmallBlobs),
     fetchLfsObjects: (transfer: Omit<LfsTransfer, 'silenceMs'>) =>
       fetchLfsObjects(git, scratch, { ...transfer, silenceMs }),

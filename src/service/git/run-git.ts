@@ -69,16 +69,11 @@ export async function runGit(
     stopping.reject(reason);
     group.end();
   };
-  const timer = setTimeout(
-    () =>
-      stop(
-        new GitError(
-          'timeout',
-          `${program} did not ${purpose} within ${formatElapsed(limits.timeoutMs)} and was stopped. Check that the remote responds and is fast enough.`,
-        ),
-      ),
-    Math.min(limits.timeoutMs, maxTimerMs),
-  );
+  const onTimeout = (): void => {
+    const reason = `within ${formatElapsed(limits.timeoutMs)} and was stopped. Check that the remote responds and is fast enough.`;
+    stop(new GitError('timeout', `${program} did not ${purpose} ${reason}`));
+  };
+  const timer = setTimeout(onTimeout, Math.min(limits.timeoutMs, maxTimerMs));
   const onAbort = (): void => stop(aborted());
   signal?.addEventListener('abort', onAbort, { once: true });
 
@@ -123,12 +118,7 @@ export async function runGit(
     const { code, killedBy } = await new Promise<{ code: number | null; killedBy: string | null }>((resolve, reject) =>
       child.on('error', reject).on('close', (code, killedBy) => resolve({ code, killedBy })),
     ).catch((error: NodeJS.ErrnoException) => {
-      throw error.code === 'ENOENT'
-        ? new GitError(
-            'not-installed',
-            `${program} could not ${purpose}: ${program} is not on the PATH of the service. Install ${oldestVersions[program]} or newer.`,
-          )
-        : failed(`it could not be started: ${systemErrorText(error.code ?? '') ?? error.code ?? error.message}.`);
+      throw notStarted(program, purpose, error);
     });
     errors.end();
     await consumed();
@@ -141,6 +131,16 @@ export async function runGit(
     group.forget();
     signal?.removeEventListener('abort', onAbort);
   }
+}
+
+function notStarted(program: 'git' | 'git-lfs', purpose: string, error: NodeJS.ErrnoException): GitError {
+  const begin = `${program} could not ${purpose}: `;
+  if (error.code !== 'ENOENT') {
+    const reason = systemErrorText(error.code ?? '') ?? error.code ?? error.message;
+    return new GitError('failed', `${begin}it could not be started: ${reason}.`);
+  }
+  const advice = `Install ${oldestVersions[program]} or newer.`;
+  return new GitError('not-installed', `${begin}${program} is not on the PATH of the service. ${advice}`);
 }
 
 const oldestVersions = { git: 'git 2.39', 'git-lfs': 'git-lfs 3.3' };
