@@ -136,12 +136,17 @@ export async function endWholeLease(
   // The service may not know a lease that has ended, or may report its locks as released by this request.
   if (list === undefined || list.items.length === 0 || !list.items.every(isHeld)) return undefined;
   const at = new Date(client.serverNow()).toISOString();
-  const releasing = locks.map(({ grant: { path, key, lock } }): Entry => {
-    return { kind: 'releasing', service, workspace, path, id: lock.id, etag: lock.etag, key, at };
-  });
+  const releasing = ({ grant: { path, key, lock } }: OurLock, failed?: true): Entry => {
+    return { kind: 'releasing', service, workspace, path, id: lock.id, etag: lock.etag, key, failed, at };
+  };
   // Recorded, so that a concurrent renewal does not report them as lost.
-  record(...releasing);
+  record(...locks.map((lock) => releasing(lock)));
   const end = await endLease({ client, record }, { service, workspace, step: lease, lease }, within);
+  const lost = new Set(end.kind === 'ended' ? end.lost.flatMap(({ path, holder }) => (holder ? path : [])) : []);
+  const isHandedOver = ({ grant }: OurLock): boolean => grant.key === undefined;
+  const isUnchanged = ({ grant }: OurLock) => (end.kind === 'ended' ? lost.has(grant.path) : !end.mayBeDone);
+  // A later step must not take their loss for a release by this job.
+  record(...locks.filter((lock) => isHandedOver(lock) && isUnchanged(lock)).map((lock) => releasing(lock, true)));
   return end.kind === 'ended' ? endsInLease(end) : (lock: OurLock) => ({ lock, end });
 }
 
@@ -179,11 +184,12 @@ export function createRelease({ client, record, clock, sleep, random }: ReleaseC
     const result = isNamed
       ? await client.releaseLock({ workspace, path, proof, force, found }, within)
       : await releaseByPath(lock, recordAttempt);
-    // If our lock can be identified, the lock of someone else shows that ours has ended.
-    const isReplaced = result.kind === 'other' && (key ?? id ?? etag) !== undefined;
+    // If our lock can be identified, the lock of someone else shows that ours has ended. A lock that was handed over is
+    // lost then, and stays so in later steps.
+    const isReplaced = result.kind === 'other' && (key ?? (found && (id ?? etag))) !== undefined;
     if (result.kind === 'released' || result.kind === 'absent' || isReplaced) {
       record({ kind: 'ended', ...entry, at: now() });
-    }
+    } else if (isNamed && key === undefined && hadNoEffect(result)) recordAttempt(true);
     return result;
   }
 
@@ -242,8 +248,9 @@ export function createRelease({ client, record, clock, sleep, random }: ReleaseC
       const deadline = found === undefined ? Math.min(within.deadline, clock() + lastsMs()) : within.deadline;
       const request = { workspace, path, proof, force, once: true, found };
       const result = await client.releaseLock(request, { ...within, deadline });
-      const isRefused = proof !== undefined && result.kind === 'failed' && !result.mayBeDone;
-      if ((isRefused || hasNotArrived(result)) && !mayBeReleased && grant.key !== undefined) recordAttempt(true);
+      const isRefused = proof !== undefined && hadNoEffect(result);
+      const isKnown = (grant.key ?? proof) !== undefined;
+      if ((isRefused || hasNotArrived(result)) && !mayBeReleased && isKnown) recordAttempt(true);
       return result;
     } finally {
       leave?.();
@@ -260,6 +267,10 @@ const maxPauseMs = 5_000;
 
 /** Records that a release is attempted, or that an attempt had no effect. */
 type RecordAttempt = (failed?: true) => void;
+
+/** The lock was not released: the service refused that, or has a different lock. */
+const hadNoEffect = (result: ReleaseResult): boolean =>
+  (result.kind === 'failed' || result.kind === 'other') && !result.mayBeDone;
 
 /** Any other refusal may be about a lock that has replaced ours. */
 const hasNotArrived = (result: ReleaseResult): boolean =>

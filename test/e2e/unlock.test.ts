@@ -36,6 +36,22 @@ test('reports a path that the job has already released as not locked, and leaves
   expect(await scene.locked(workspace)).toEqual(['a']);
 });
 
+test('does not report a lock of another job as lost that the job itself released in an earlier step', async () => {
+  const workspace = await scene.service.workspace();
+  const first = await scene.job({ workspace });
+  const locking = await first.run({ with: { operation: 'lock', path: 'a', 'auto-release': 'false' } });
+  const second = await scene.job({ workspace, env: { WORKSPACE_TOKEN: first.token } });
+  const unlock = { with: { operation: 'unlock', locks: locking.outputs['locks'] ?? '' } };
+  expect(await second.run(unlock)).toMatchObject({ outputs: { status: 'released' } });
+  await scene.lock(workspace, 'a');
+  expect(await second.run(unlock)).toMatchObject({
+    conclusion: 'success',
+    outputs: { status: 'held', released: '[]' },
+    annotations: [{ level: 'warning', message: expect.stringContaining('may already have released its own') }],
+  });
+  expect(await scene.locked(workspace)).toEqual(['a']);
+});
+
 describe('the release of a lock of another owner', () => {
   test('fails the step if it is refused, after everything else was released', async () => {
     const workspace = await scene.service.workspace();

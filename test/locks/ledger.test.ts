@@ -221,6 +221,23 @@ describe('the history of a step', () => {
     expect(hasEnded({ id: 'lock_2' }, one, two, ended('a', 'lock_1'))).toBe(false);
   });
 
+  test('says whether the job has released a lock of another job, or may have, but not if the service refused that', () => {
+    const hasEnded = (...entries: readonly Entry[]): boolean => {
+      const ledger = freshLedger();
+      ledger.append(...entries);
+      return readJobLocks(ledger, place.service, place.workspace).hasEnded({ path: lockPath('a'), id: 'lock_1' });
+    };
+    const begun = releasing('a', 'lock_1');
+    const refused: Entry = { kind: 'releasing', ...addressOf('a'), at, ...proofOf('lock_1'), failed: true };
+    expect(hasEnded(begun)).toBe(true);
+    expect(hasEnded(begun, ended('a', 'lock_1'))).toBe(true);
+    expect(hasEnded(ended('a', 'lock_1'))).toBe(true);
+    expect(hasEnded(begun, refused)).toBe(false);
+    expect(hasEnded(begun, begun, refused)).toBe(true);
+    expect(hasEnded(begun, refused, begun, ended('a', 'lock_1'))).toBe(true);
+    expect(hasEnded(releasing('a', 'lock_2'), releasing('b', 'lock_1'), ...elsewhere)).toBe(false);
+  });
+
   test('marks a lock as possibly released only after its release has started', () => {
     const mayBeReleased = (...entries: readonly Entry[]): readonly boolean[] =>
       historyOf(entries).held.map(({ mayBeReleased }) => mayBeReleased);

@@ -157,8 +157,25 @@ describe('the release of a lock of the job', () => {
   });
 
   test('keeps a lock in the ledger as one whose release has started if the service refuses the request', async () => {
-    const result = await releasing(own({ id: 'l1' }), { answers: [failing(false)], isOurs: true });
+    const result = await releasing(own({ key: 'k1', id: 'l1' }), { answers: [failing(false)], isOurs: true });
     expect(result).toMatchObject({ kind: 'failed', recorded: ['releasing'] });
+  });
+
+  test.each<[string, ClientResult, readonly string[]]>([
+    ['was refused', failing(false), ['releasing', 'releasing, failed']],
+    ['found another lock', { kind: 'other', holder: undefined, mayBeDone: false }, ['releasing', 'releasing, failed']],
+    ['may have been done', failing(true), ['releasing']],
+    ['may have been done before another lock', { kind: 'other', holder: undefined, mayBeDone: true }, ['releasing']],
+    ['found no lock', { kind: 'absent' }, ['releasing', 'ended']],
+  ])('records for a lock that was handed over whether its release %s', async (_, answer, recorded) => {
+    expect(await releasing(own({ id: 'l1' }), { answers: [answer], isOurs: true })).toMatchObject({ recorded });
+  });
+
+  test('records that a lock that was handed over was refused by a service that may ignore its id', async () => {
+    const lasting = own({ id: 'l1', lastsUntil: machineClock() + 3_600 * second });
+    const answer: ClientResult = { kind: 'failed', error: errorOf(refused(403)), mayBeDone: false };
+    const recorded = ['releasing', 'releasing, failed'];
+    expect(await releasing(lasting, { answers: [answer] })).toMatchObject({ kind: 'failed', recorded });
   });
 });
 

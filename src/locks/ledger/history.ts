@@ -55,6 +55,22 @@ export function readJobLocks(
     ({ grant }) => grant.path,
   );
   const heldByPath: ReadonlyMap<LockPath, JobLock> = byPath;
+  /** The releases of locks that other jobs had acquired. */
+  const releases = Map.groupBy(
+    entries
+      .filter((entry) => entry.kind === 'releasing' || entry.kind === 'ended')
+      .filter((entry) => isHere(entry) && entry.key === undefined),
+    ({ path }) => path,
+  );
+
+  /** Whether a step of the job has released the lock of another job, or may have. */
+  function mayBeReleased(named: NamedLock): boolean {
+    const all = (releases.get(named.path) ?? []).filter((entry) => isSameLock(entry, named) === true);
+    const failed = all.filter((entry) => entry.kind === 'releasing' && entry.failed === true);
+    // An attempt that had no effect has two entries.
+    return all.length > 2 * failed.length;
+  }
+
   return {
     held: heldByPath,
     /** The lock of this job that was passed; undefined if it is another one. */
@@ -64,9 +80,10 @@ export function readJobLocks(
       const isEnded = (endedAt.get(named.path) ?? []).some((ended) => isMeant(ended, named));
       return lock && !isEnded && isMeant(lock, named) === true ? lock : undefined;
     },
-    /** Whether a step of the job has already released or lost this lock. */
+    /** Whether a step of the job has already released or lost this lock, or may have. */
     hasEnded: (lock: NamedLock): boolean =>
-      (endedAt.get(lock.path) ?? []).some((ended) => isMeant(ended, lock) ?? !byPath.has(lock.path)),
+      (endedAt.get(lock.path) ?? []).some((ended) => isMeant(ended, lock) ?? !byPath.has(lock.path)) ||
+      mayBeReleased(lock),
     /** All paths that the steps of the job planned to lock. */
     planned: new Set(entries.flatMap((entry) => (entry.kind === 'plan' && isHere(entry) ? entry.paths : []))),
     /** Why there may be more locks. */

@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { isLocking, isReleasing, once, type Passing, pathByPath } from '../../support/fault-proxy.ts';
+import { isLocking, isReleasing, once, type Passing, pathByPath, refusal } from '../../support/fault-proxy.ts';
 import { fasterTime, preload } from '../../support/preload.ts';
 import { ledgerOf } from './ledger.ts';
 import { locking, openStage, openWithJob, openWithProxy, unlocking, useService } from './stage.ts';
@@ -37,6 +37,49 @@ test('another job identifies and releases exactly the locks of a list that was s
   const result = await second.run(unlocking({ locks }));
   expect(result.outputs).toMatchObject({ status: 'lost', released: JSON.stringify(others) });
   expect(await stage.locks()).toEqual([theirs, expect.objectContaining({ path: 'd' })]);
+  const next = await stage.take(others[0] ?? '');
+  // Only the lock that was lost before is reported again: the job itself released the other one.
+  const again = await second.run(unlocking({ locks }));
+  expect(again.outputs).toMatchObject({ status: 'lost', released: '[]' });
+  expect(again.annotations.map(({ level }) => level)).toEqual(['warning', 'error']);
+  expect(await stage.locks()).toEqual([theirs, next, expect.objectContaining({ path: 'd' })]);
+});
+
+test('a job that released a lease of another job does not report a later lock on its paths as a loss', async () => {
+  const { stage, proxy, job } = await openWithProxy();
+  const paths = numbered(40);
+  const { outputs } = await job.run(locking(paths, keeping));
+  const second = await stage.job();
+  const unlock = unlocking({ locks: outputs['locks'] ?? '' });
+  proxy.meet(once(isReleasing, refusal(403)));
+  await expect(second.run(unlock)).resolves.toMatchObject({ outputs: { status: 'held', released: '[]' } });
+  await expect(second.run(unlock)).resolves.toMatchObject({ outputs: { released: JSON.stringify(paths) } });
+  expect(proxy.passed.filter(isReleasing).map(({ url }) => url)).toEqual(
+    Array(2).fill(expect.stringContaining('/leases/')),
+  );
+  const theirs = await stage.take(paths[0] ?? '');
+  await expect(second.run(unlock)).resolves.toMatchObject({
+    conclusion: 'success',
+    outputs: { status: 'held', released: '[]' },
+  });
+  expect(await stage.locks()).toEqual([theirs]);
+});
+
+test('a loss of a lease is reported after a release that was refused', async () => {
+  const { stage, proxy, job } = await openWithProxy();
+  const paths = numbered(40);
+  const { outputs } = await job.run(locking(paths, keeping));
+  const second = await stage.job();
+  const unlock = unlocking({ locks: outputs['locks'] ?? '' });
+  proxy.meet(once(isReleasing, refusal(403)));
+  await second.run(unlock);
+  const [lost = '', ...others] = paths;
+  await stage.release(lost);
+  await stage.take(lost);
+  await expect(second.run(unlock)).resolves.toMatchObject({
+    conclusion: 'failure',
+    outputs: { status: 'lost', released: JSON.stringify(others) },
+  });
 });
 
 /** Kills the process as soon as it has written this text to the file named by the variable. */
