@@ -1,8 +1,8 @@
 import * as core from '@actions/core';
-import { errorMessage, formatNumber, pluralize, runName } from '../../interface/format.ts';
+import { errorMessage, pluralize } from '../../interface/format.ts';
 import { createRedactor, type Redact } from '../../interface/redact.ts';
+import { oneLine } from './escape.ts';
 import {
-  type Cell,
   errorText,
   type FileAnnotation,
   fitsVariable,
@@ -10,8 +10,8 @@ import {
   type OutputName,
   type Outputs,
   outputNames,
-  type Table,
 } from './outcome.ts';
+import { summaryHtml } from './summary.ts';
 
 /** People who unfold a group want an overview, not a thousand lines. */
 const maxGroupLines = 100;
@@ -33,21 +33,7 @@ export function createReporter(secrets: readonly string[]) {
   }
   for (const secret of secrets) maskInLog(secret);
   const clean = (text: string): string => oneLine(redact(text));
-  const annotated = { error: 0, warning: 0 };
-
-  /** Annotations beyond the limit become lines of the log. */
-  function annotate(level: 'error' | 'warning', text: string, { title, file }: Partial<FileAnnotation> = {}): void {
-    annotated[level] += 1;
-    if (annotated[level] < maxAnnotations) {
-      // The runner masks the text of an annotation, but not its properties.
-      write[level](clean(text), {
-        ...(title !== undefined && { title: clean(title) }),
-        ...(file !== undefined && { file: clean(file) }),
-      });
-    } else if (annotated[level] < maxAnnotations + maxGroupLines) {
-      core.info(clean(`${level === 'error' ? 'Error' : 'Warning'}: ${text}`));
-    }
-  }
+  const { annotate, reportHidden } = createAnnotations(clean);
 
   /** Logs details that unfold below a title. */
   function group(title: string, lines: readonly string[]): void {
@@ -74,24 +60,16 @@ export function createReporter(secrets: readonly string[]) {
         continue;
       }
       core.setOutput(name, '');
-      const advice =
-        name === 'locks' && outputs.locks_file !== undefined
-          ? ' Use the output `locks_file` instead. To pass the locks to another job, upload that file as an artifact.'
-          : '';
+      const advice = name === 'locks' && outputs.locks_file !== undefined ? useFile : '';
       log.warn(`The output \`${name}\` is too large for a step and was left empty.${advice}`);
     }
   }
 
-  /** The last report of a step. The last annotation counts those that did not fit. */
+  /** The last report of a step. */
   function end(failures: readonly string[], onFiles: readonly FileAnnotation[] = []): void {
     for (const text of failures) annotate('error', text);
     for (const one of onFiles) annotate(one.isWarning ? 'warning' : 'error', one.text, one);
-    for (const level of ['warning', 'error'] as const) {
-      const hidden = annotated[level] - (maxAnnotations - 1);
-      const inLog =
-        hidden > maxGroupLines ? `the log of the step has the first ${maxGroupLines}` : 'see the log of the step';
-      if (hidden > 0) write[level](`And ${pluralize(hidden, `more ${level}`)}: ${inLog}.`);
-    }
+    reportHidden();
     if (failures.length > 0) process.exitCode = core.ExitCode.Failure;
   }
 
@@ -142,41 +120,38 @@ export function createReporter(secrets: readonly string[]) {
   };
 }
 
-/**
- * Enough for the secret properties of a large pool, and for days of tokens: an API token every 15 minutes, and the
- * identity token that it was exchanged for. All spellings together take ten times as much memory.
- */
-export const summaryHtml = (title: string, sentence: string, table: Table | undefined, redact: Redact): string =>
-  `<h3>${inHtml(title)}</h3>\n<p>${withCode(inHtml(truncate(redact(sentence), maxSentenceLength)))}</p>\n${tableHtml(table, redact)}\n`;
+const useFile =
+  ' Use the output `locks_file` instead. To pass the locks to another job, upload that file as an artifact.';
 
-/** The first rows matter most. GitHub drops the complete summary of a step if it is larger than 1 MiB. */
-const maxRows = 50;
-const maxCellLength = 300;
-const maxSentenceLength = 4_000;
+function createAnnotations(clean: (text: string) => string) {
+  const annotated = { error: 0, warning: 0 };
 
-const truncate = (text: string, max: number): string => (text.length > max ? `${text.slice(0, max)}…` : text);
+  /** Annotations beyond the limit become lines of the log. */
+  function annotate(level: 'error' | 'warning', text: string, { title, file }: Partial<FileAnnotation> = {}): void {
+    annotated[level] += 1;
+    if (annotated[level] < maxAnnotations) {
+      // The runner masks the text of an annotation, but not its properties.
+      write[level](clean(text), {
+        ...(title !== undefined && { title: clean(title) }),
+        ...(file !== undefined && { file: clean(file) }),
+      });
+    } else if (annotated[level] < maxAnnotations + maxGroupLines) {
+      core.info(clean(`${level === 'error' ? 'Error' : 'Warning'}: ${text}`));
+    }
+  }
 
-function tableHtml({ head, rows }: Table = { head: [], rows: [] }, redact: Redact): string {
-  if (rows.length === 0) return '';
-  const visible = rows.slice(0, maxRows).map((row) => rowHtml('td', row, redact));
-  const table = `<table>\n${rowHtml('th', head, redact)}${visible.join('')}</table>\n`;
-  const omitted = rows.length - visible.length;
-  return omitted === 0 ? table : `${table}<p>And ${formatNumber(omitted)} more.</p>\n`;
+  /** The last annotation counts those that did not fit. */
+  function reportHidden(): void {
+    for (const level of ['warning', 'error'] as const) {
+      const hidden = annotated[level] - (maxAnnotations - 1);
+      const inLog =
+        hidden > maxGroupLines ? `the log of the step has the first ${maxGroupLines}` : 'see the log of the step';
+      if (hidden > 0) write[level](`And ${pluralize(hidden, `more ${level}`)}: ${inLog}.`);
+    }
+  }
+
+  return { annotate, reportHidden };
 }
-
-const rowHtml = (tag: 'th' | 'td', row: readonly Cell[], redact: Redact): string =>
-  `<tr>${row.map((cell) => `<${tag}>${cellHtml(cell, redact)}</${tag}>`).join('')}</tr>\n`;
-
-function cellHtml(cell: Cell, redact: Redact): string {
-  if (typeof cell === 'string') return inHtml(truncate(redact(cell), maxCellLength));
-  const url = truncate(redact(cell.run), maxCellLength);
-  const name = runName(url);
-  // Only a plain run URL has a name, so it contains nothing to escape.
-  return name === undefined ? inHtml(url) : `<a href="${url}">${inHtml(name)}</a>`;
-}
-
-/** Shows texts in backticks as code, because Markdown is not interpreted here. Backticks inside a path mean nothing. */
-const withCode = (html: string): string => html.replace(/(?<![^\s(])`([^`]+)`(?!\w)/g, '<code>$1</code>');
 
 /** A list of locks may go to jobs on any system. Other outputs stay in the job, where Linux allows 128 KiB. */
 const fitsOutput = (name: OutputName, text: string): boolean =>
@@ -186,34 +161,3 @@ const fitsOutput = (name: OutputName, text: string): boolean =>
 function maskInLog(secret: string): void {
   if (process.env['GITHUB_ACTIONS'] === 'true') core.setSecret(secret);
 }
-
-/** The last three would start a mention, an issue reference or an emoji: GitHub also processes rendered text. */
-const htmlSpelling: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-  '@': '@<wbr>',
-  '#': '#<wbr>',
-  ':': ':<wbr>',
-};
-
-/** Escapes untrusted text for HTML. GitHub does not interpret Markdown inside an HTML block. */
-export const inHtml = (text: string): string =>
-  oneLine(text).replace(/[&<>"'@#:]/g, (character) => htmlSpelling[character] ?? character);
-
-/** C0, DEL, C1, both Unicode line breaks, bidirectional controls, lone surrogates. V8 is slow to look up classes. */
-const unprintable = /[^ -~\u00a0-\u{10ffff}]|[\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]/gu;
-
-/**
- * Untrusted text for one log line. It can start neither a new line nor a workflow command, which the runner recognizes
- * by `::` at the start of a line, or `##[` anywhere (actions/runner, src/Runner.Common/ActionCommand.cs).
- */
-const oneLine = (text: string): string =>
-  text
-    .replace(unprintable, codeOf)
-    .replace(/^(\s*):(?=:)/, '$1: ')
-    .replace(/##(?=\[)/g, '# #');
-
-const codeOf = (character: string): string => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { inHtml } from '../../../src/action/report/escape.ts';
 import type { Table } from '../../../src/action/report/outcome.ts';
-import { inHtml, summaryHtml } from '../../../src/action/report/reporter.ts';
+import { summaryHtml } from '../../../src/action/report/summary.ts';
 import { createRedactor } from '../../../src/interface/redact.ts';
 import { asItIs } from '../../locks/samples.ts';
 import { summaryShape } from '../../support/summary-shape.ts';
