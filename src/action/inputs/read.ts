@@ -77,7 +77,7 @@ export const wantsLedger = ({ operation, 'base-url': baseUrl, workspace }: RawIn
   (operation === 'check' || operation === 'unlock') && (baseUrl === '' || workspace === '');
 
 const unknownPlace =
-  'The locks of this job do not show it: there are none, they are in several workspaces, or the step names other locks.';
+  'The locks of this job do not show it: none in its ledger matches the other inputs, or they are in several workspaces.';
 
 /** Inputs, each with those that a step must not set with it. */
 const alternatives = [

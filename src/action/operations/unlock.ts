@@ -184,7 +184,7 @@ export function unlockResult(result: ReleaseResult, own: OurLock, { found, force
     case 'other': {
       const { holder } = result;
       // A lock that this job never had, or may itself have released, is not lost, unless its loss is on record.
-      if (found !== undefined) return heldResult(path, holder, now);
+      if (found !== undefined) return heldResult(path, holder, now, force);
       if ((own.mayBeReleased || result.mayBeDone) && own.loss === undefined) {
         const text = `${heldText(path, holder, now)}. This lock was left alone: this job may already have released its own.`;
         return { path, result: 'left alone', holder: holder ?? {}, warning: { text } };
@@ -196,12 +196,13 @@ export function unlockResult(result: ReleaseResult, own: OurLock, { found, force
   }
 }
 
-const heldResult = (path: LockPath, holder: KnownLock | undefined, now: number): PathResult => ({
-  path,
-  result: 'left alone',
-  holder: holder ?? {},
-  ...notOurs(`${heldText(path, holder, now)}. This lock was left alone: the ledger of this job does not name it.`),
-});
+function heldResult(path: LockPath, holder: KnownLock | undefined, now: number, force = false): PathResult {
+  const text = `${heldText(path, holder, now)}. This lock was left alone:`;
+  const notes = force
+    ? { warning: { text: `${text} it is not the lock that this step found.` } }
+    : notOurs(`${text} the ledger of this job does not name it.`);
+  return { path, result: 'left alone', holder: holder ?? {}, ...notes };
+}
 
 const notOurs = (text: string): Pick<PathResult, 'warning'> => {
   const advice = 'To release a lock anyway, pass the output `locks` of the step that locked it, or set `force: true`.';

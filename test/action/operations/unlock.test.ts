@@ -75,5 +75,9 @@ describe('the result of a release', () => {
         advice: expect.stringContaining('`force: true`'),
       },
     });
+    // The step has not read the ledger, and `force` is set.
+    const text = `${path} is held. This lock was left alone: it is not the lock that this step found.`;
+    const forced = unlockResult({ kind: 'other', holder: undefined }, own, { found, force: true, now: start });
+    expect(forced).toEqual({ path, result: 'left alone', holder: {}, warning: { text } });
   });
 });
