@@ -14,7 +14,7 @@ import {
 import { type LookupResult, lookUpOnce } from './lists.ts';
 import { expectResource, orEmpty } from './refusal.ts';
 import type { CallLimits, CallResult, ClientContext, Failed, Refused, Succeeded } from './request.ts';
-import { clockSlackMs } from './time.ts';
+import { clockSlackMs, responseClockMs } from './time.ts';
 
 export interface ReleaseLockRequest {
   readonly workspace: WorkspaceId;
@@ -76,7 +76,9 @@ export function createReleaseLock(context: ClientContext) {
   function heldByOther(result: Succeeded | Refused, holder: KnownLock | undefined): ReleaseLockResult {
     const acquiredAt = Date.parse(holder?.acquired_at ?? '');
     if (result.mayBeDone && acquiredAt >= result.sentAt) return { kind: 'released' };
-    return { kind: 'other', holder, mayBeDone: result.mayBeDone && Number.isNaN(acquiredAt) };
+    // The service may truncate its times to seconds.
+    const earliestMs = acquiredAt % responseClockMs === 0 ? result.sentAt - responseClockMs : result.sentAt;
+    return { kind: 'other', holder, mayBeDone: result.mayBeDone && !(acquiredAt <= earliestMs) };
   }
 
   function gone(result: Succeeded | Refused, found: FoundLock): ReleaseLockResult {

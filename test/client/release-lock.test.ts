@@ -168,6 +168,17 @@ describe('a lock that was replaced by another one', () => {
     expect((await release(unmatched, { proof })).result).toMatchObject({ mayBeDone: false });
   });
 
+  test.each([
+    ['in the second of the release, by a time in whole seconds', '2026-03-01T08:00:09Z', true],
+    ['before it, in the same second', '2026-03-01T08:00:09.001Z', false],
+    ['in the second before', '2026-03-01T08:00:08Z', false],
+  ])('may have been released before if a response was lost, and the other was taken %s', async (_, at, mayBeDone) => {
+    // The first attempt came 375 ms before the time of the response.
+    const later = problem(412, { lock: { ...other, acquired_at: at } }, { date: 'Sun, 01 Mar 2026 08:00:10 GMT' });
+    expect((await release(inTurn(reset, later), { proof })).result).toMatchObject({ kind: 'other', mayBeDone });
+    expect((await release(later, { proof })).result).toMatchObject({ kind: 'other', mayBeDone: false });
+  });
+
   test.each<[string, object[], object]>([
     ['counts as released if the path is free', [], { kind: 'released' }],
     [
