@@ -72,6 +72,6 @@ export const hookEvents = [
 
 export type HookEvent = (typeof hookEvents)[number];
 
-export const hookFormats = ['standard', 'github', 'buildkite', 'slack', 'discord', 'teams'] as const;
+export const hookFormats = ['standard', 'github', 'slack', 'discord', 'teams'] as const;
 
 export type HookFormat = (typeof hookFormats)[number];

@@ -49,8 +49,6 @@ function contentOf(format: HookFormat, occurrence: HookEventOccurrence): Content
       return json(payload(occurrence));
     case 'github':
       return github(occurrence);
-    case 'buildkite':
-      return buildkite(occurrence);
   }
 }
 
@@ -64,24 +62,6 @@ const github = (occurrence: HookEventOccurrence): Content =>
     { event_type: occurrence.type, client_payload: { id: occurrence.id, ...payload(occurrence) } },
     { accept: 'application/vnd.github+json', 'x-github-api-version': '2022-11-28' },
   );
-
-/**
- * "Create a build" of Buildkite's REST API. The values of `meta_data` are strings. A failed sync may have no head: with
- * `HEAD`, Buildkite looks up the commit. Other events have no branch, so registerHook() refuses them.
- * https://buildkite.com/docs/apis/rest-api/builds#create-a-build
- */
-function buildkite(occurrence: HookEventOccurrence): Content {
-  const { id, type, workspace, data } = occurrence;
-  if (!('sync' in data)) return json(payload(occurrence));
-  const { branch, head, error, sync_id, received_objects } = data.sync;
-  const about = { event_id: id, event: type, workspace, sync_id, received_objects: String(received_objects) };
-  return json({
-    commit: head ?? 'HEAD',
-    branch,
-    message: sentenceOf(occurrence),
-    meta_data: { ...about, ...(error !== null && { error }) },
-  });
-}
 
 /** Standard Webhooks 1.0, "Payload structure". */
 const payload = ({ type, occurredAt, workspace, data }: HookEventOccurrence) => ({

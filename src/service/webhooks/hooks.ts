@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { type HookEvent, type HookFormat, hookEvents } from '../../interface/resources.ts';
 import { type Actor, type AuditAction, recordAudit } from '../audit/audit.ts';
-import { invalid, Refusal } from '../contract/response.ts';
+import { Refusal } from '../contract/response.ts';
 import type { Hook } from '../contract/schemas.ts';
-import { isSyncEvent } from '../outbox/event.ts';
 import { branchesOf, eventsOf, type HookRow } from '../outbox/outbox.ts';
 import type { Database } from '../storage/storage.ts';
 import { asTimestamp, asTimestampOrNull, now } from '../storage/timestamp.ts';
@@ -27,10 +26,6 @@ export interface HookRegistration {
 /** A workspace has one hook per URL. Registering it again replaces the registration, and ends the effect of a 410. */
 export async function registerHook(db: Database, registration: HookRegistration) {
   const { workspace, url, secret, actor } = registration;
-  if (registration.format === 'buildkite' && !registration.events.every(isSyncEvent)) {
-    const detail = 'The format buildkite starts a build of a branch, and only sync events have one. Name only these.';
-    throw invalid({ pointer: '#/events', detail });
-  }
   const settings = settingsOf(registration);
   const values = { ...settings, active: 1, failing_since: null, updated_at: now };
   const ofUrl = db.selectFrom('hooks').selectAll().where('workspace_id', '=', workspace).where('url', '=', url);

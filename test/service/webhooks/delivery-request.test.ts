@@ -8,7 +8,7 @@ import { nextAttemptAfter } from '../../../src/service/webhooks/deliver.ts';
 import { deliveryRequest } from '../../../src/service/webhooks/formats.ts';
 import { parseSecret, secretKey, signedHeaders } from '../../../src/service/webhooks/signature.ts';
 import { valueIn } from '../../support/value-in.ts';
-import { hookRow, released, succeeded, sync, whyOf } from './samples.ts';
+import { hookRow, released, succeeded, whyOf } from './samples.ts';
 
 const requestOf = (hook: HookRow, occurrence: HookEventOccurrence) => deliveryRequest(hook, occurrence, new Date());
 const bodyOf = (format: HookFormat, occurrence: HookEventOccurrence) =>
@@ -24,28 +24,6 @@ test('the github format is a repository dispatch with the standard payload and t
   expect(bodyOf('github', released)).toEqual({
     event_type: 'lock.released',
     client_payload: { id: 'evt_2', ...bodyOf('standard', released) },
-  });
-});
-
-test('the buildkite format starts a build of the synced commit', () => {
-  expect(bodyOf('buildkite', succeeded)).toEqual({
-    commit: sync.head,
-    branch: 'art/änderung',
-    message: 'game: art/änderung is in sync.',
-    meta_data: {
-      event_id: 'evt_1',
-      event: 'sync.succeeded',
-      workspace: 'game',
-      sync_id: 'syn_1',
-      received_objects: '11',
-    },
-  });
-  const error = 'The remote does not answer.';
-  const data = { ...succeeded.data, sync: { ...sync, status: 'failed', head: null, error } } as const;
-  expect(bodyOf('buildkite', { ...succeeded, type: 'sync.failed', data })).toMatchObject({
-    commit: 'HEAD',
-    message: `game: the sync of art/änderung failed. ${error}`,
-    meta_data: { event: 'sync.failed', error },
   });
 });
 

@@ -129,7 +129,6 @@ describe.each(databaseKinds)('registering a hook on $name', (kind) => {
     ['a name with a private IP address', '#/url', { url: 'https://both.example.com/?key=the-key-of-the-url' }],
     ['no event', '#/events', { events: [] }],
     ['an unknown event', '#/events/1', { events: ['sync.failed', 'sync.begun'] }],
-    ['events without a branch that start builds', '#/events', { format: 'buildkite', events: ['lock.released'] }],
     ['an invalid branch', '#/branches/1', { branches: ['main', '-x'] }],
     ['an invalid secret', '#/secret', { secret: 'correct horse battery staple' }],
     ['an unknown format', '#/format', { format: 'xml' }],
