@@ -154,15 +154,15 @@ export function keepLocks(
       resumed = new AbortController();
     }
     lastDriftMs = drift;
-    const { held, renewalError: failures } = ledger.read();
+    const { held } = ledger.read();
     const now = client.serverNow();
     let remainingMs = Number.POSITIVE_INFINITY;
-    const reasons = held.flatMap(({ grant, loss }) => {
+    const reasons = held.flatMap(({ grant, loss, renewalError: failure }) => {
       if (loss !== undefined) return [lostRenewalText(loss, now)];
       const lastsMs = schedule.remainingMs(grant);
       if (lastsMs > reservedMs) return [];
       remainingMs = Math.min(remainingMs, lastsMs - slackMs);
-      const reason = failures.get(step) ?? (renewalError === undefined ? '' : String(renewalError));
+      const reason = failure ?? (renewalError === undefined ? '' : String(renewalError));
       const end = formatTime(now + lastsMs, now);
       return [`The lock on ${grant.path} could not be renewed, and ends at ${end}. ${reason}`.trimEnd()];
     });

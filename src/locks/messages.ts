@@ -13,10 +13,9 @@ export function lostRenewalText({ path, at, holder }: Loss, now: number): string
 
 /** How the job lost the lock, and who holds the path now, if known. */
 export function lossText(
-  { grant: { path, lock }, loss, grantedAgain }: OurLock,
+  { grant: { path, lock }, loss, renewalError, grantedAgain }: OurLock,
   holder: KnownLock | 'nobody' | undefined,
   now: number,
-  renewalError?: string,
 ): string {
   const end = Date.parse(lock.expires_at ?? '');
   const expiredAt = Number.isNaN(end) ? '' : `expired at ${pastMoment(end, now)}`;

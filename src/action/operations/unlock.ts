@@ -4,13 +4,14 @@ import { isUnreadable, type LookupResult, lookUp } from '../../client/lists.ts';
 import { type ServiceError, withRequest } from '../../client/service-error.ts';
 import { pluralize } from '../../interface/format.ts';
 import { byPath, type LockPath } from '../../interface/lock-path.ts';
-import { heldText, lossText } from '../../locks/messages.ts';
+import { heldText } from '../../locks/messages.ts';
 import type { OurLock } from '../../locks/ownership.ts';
 import { createRelease, endWholeLease, type ReleaseResult } from '../../locks/release.ts';
 import { InputError } from '../inputs/read.ts';
 import type { TaskOf } from '../inputs/task.ts';
 import { resolvePaths } from '../paths/resolve-paths.ts';
 import type { Outcome } from '../report/outcome.ts';
+import { releaseResult } from '../report/release-result.ts';
 import { type PathResult, resultsOutcome } from '../report/results.ts';
 import { type Context, defaultLimits } from '../step/context.ts';
 import { jobLocksIn } from './job-locks.ts';
@@ -36,7 +37,7 @@ function statusOf(results: readonly PathResult[]): 'lost' | 'released' | 'held' 
   const words = new Set(results.map(({ result }) => result));
   if (words.has('lost')) return 'lost';
   if (words.has('released')) return 'released';
-  return results.every(({ result }) => result === 'not locked') ? 'absent' : 'held';
+  return results.every(({ result }) => result === 'not locked' || result === 'already gone') ? 'absent' : 'held';
 }
 
 async function releaseTargets(
@@ -166,34 +167,15 @@ interface Unlocking {
   readonly now: number;
 }
 
+/** The result for a lock of this job, or for one that was found. */
 export function unlockResult(result: ReleaseResult, own: OurLock, { found, force, now }: Unlocking): PathResult {
   const { path } = own.grant;
-  const lost = (holder?: KnownLock): PathResult => {
-    return { path, result: 'lost', holder: holder ?? {}, failure: lossText(own, holder, now) };
-  };
-  switch (result.kind) {
-    case 'released':
-      // After a lost response, a free path counts as released, but this lock had ended before.
-      return own.loss === undefined ? { path, result: 'released' } : lost();
-    case 'absent':
-      return { path, result: 'not locked' };
-    case 'ambiguous': {
-      const text = `The lock on ${path} was left alone: it cannot be verified to be the one that you passed, and may belong to someone else.`;
-      return { path, result: 'left alone', warning: { text } };
-    }
-    case 'other': {
-      const { holder } = result;
-      // A lock that this job never had, or may itself have released, is not lost, unless its loss is on record.
-      if (found !== undefined) return heldResult(path, holder, now, force);
-      if ((own.mayBeReleased || result.mayBeDone) && own.loss === undefined) {
-        const text = `${heldText(path, holder, now)}. This lock was left alone: this job may already have released its own.`;
-        return { path, result: 'left alone', holder: holder ?? {}, warning: { text } };
-      }
-      return lost(holder);
-    }
-    case 'failed':
-      return failedResult(path, result.error, result.mayBeDone, { found, force, now });
-  }
+  if (result.kind === 'failed') return failedResult(path, result.error, result.mayBeDone, { found, force, now });
+  if (result.kind === 'other' && found !== undefined) return heldResult(path, result.holder, now, force);
+  // A lock that may have been released before is not missed.
+  const isExpected = own.mayBeReleased && own.loss === undefined;
+  if (result.kind === 'absent' && isExpected) return { path, result: 'not locked' };
+  return releaseResult(own, result, 'This job may already have released its own.', now);
 }
 
 function heldResult(path: LockPath, holder: KnownLock | undefined, now: number, force = false): PathResult {

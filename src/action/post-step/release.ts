@@ -14,12 +14,13 @@ import type { RawInputs } from '../inputs/table.ts';
 import { type ConnectionInputs, readConnection } from '../inputs/task.ts';
 import { endMain, stopRenewal } from '../renewal/processes.ts';
 import { errorText } from '../report/outcome.ts';
+import { releaseResult } from '../report/release-result.ts';
 import type { Reporter } from '../report/reporter.ts';
 import { joinSome, type PathResult, resultsOutcome } from '../report/results.ts';
 import { connect, type StateName } from '../step/context.ts';
 import { cancellation, readRunner } from '../step/runner.ts';
 import { chartOf } from './chart.ts';
-import { type LockEnd, resultOf, unansweredResult } from './results.ts';
+import { notReleasedResult, unansweredResult } from './results.ts';
 
 /**
  * Releases the remaining locks of a step according to the ledger, and reports on all of its locks. Does not read the
@@ -74,7 +75,7 @@ export async function releaseStep(
       return await settle(one);
     } catch (error) {
       // A bug that affects one lock must not prevent the release of the others.
-      return unsettledResults(one, errorText(error), candidates, now());
+      return unsettledResults(one, errorText(error), now());
     }
   });
   const released = results.filter(({ result }) => result === 'released').length;
@@ -131,13 +132,15 @@ export function readCandidates(
     granted: history.granted().filter(({ grant }) => grant.step === step),
     held: history.held
       .filter(({ grant }) => grant.step === step)
-      .map((lock) => ({ ...lock, mayBeReleased: lock.mayBeReleased || isDamaged })),
+      .map((lock) => ({
+        ...lock,
+        mayBeReleased: lock.mayBeReleased || isDamaged,
+        renewalError: isDamaged ? undefined : lock.renewalError,
+      })),
     unanswered: history.unanswered.filter((intent) => intent.step === step),
     /** The lease of the step, if it may hold locks. Its own entry may be missing. */
     lease: history.leases.find((each) => each.step === step) ?? (isDamaged && leased ? leaseOf(leased) : undefined),
     ledgerError: isDamaged ? `${error} Locks that it does not list stay until their ttl expires.` : undefined,
-    /** The error of the last renewal; undefined if it succeeded, or none was due. */
-    renewalError: isDamaged ? undefined : history.renewalError.get(step),
   };
 }
 
@@ -194,15 +197,10 @@ function unsettledIn({ held, unanswered, lease }: ReleaseCandidates): readonly U
 }
 
 /** For a lease without a known lock, its first path stands for all. */
-const unsettledResults = (
-  { about, held }: Unsettled,
-  reason: string,
-  candidates: ReleaseCandidates,
-  now: number,
-): readonly PathResult[] =>
+const unsettledResults = ({ about, held }: Unsettled, reason: string, now: number): readonly PathResult[] =>
   held.length === 0 && about.kind !== 'granted'
     ? [unansweredResult(about, reason)]
-    : held.map((lock) => resultOf(lock, { kind: 'failed', reason }, candidates, now));
+    : held.map((lock) => notReleasedResult(lock, reason, false, now));
 
 /** Returns a function that settles one item on the current service. It throws the reason why something remains. */
 function createSettling(
@@ -214,12 +212,16 @@ function createSettling(
   const context = { client, record, clock: steadyClock, sleep, random: Math.random };
   const intents = createIntents(context);
   const releaseTarget = createRelease(context, within);
-  const resultFor = (lock: JobLock, end: LockEnd) => resultOf(lock, end, candidates, client.serverNow());
+  const doubt =
+    candidates.ledgerError &&
+    'The ledger is damaged or gone, so it is unknown whether this job had released its own lock.';
 
   async function release(lock: JobLock, reported = lock): Promise<PathResult> {
     const { grant, mayBeReleased, grantedAgain = false } = lock;
     const end = await releaseTarget({ ...grant, grant, mayBeReleased: mayBeReleased || grantedAgain });
-    return resultFor(reported, end.kind === 'failed' ? { ...end, reason: end.error.message } : end);
+    const now = client.serverNow();
+    if (end.kind === 'failed') return notReleasedResult(reported, end.error.message, end.mayBeDone, now);
+    return releaseResult(reported, end, doubt, now);
   }
 
   /** Repeats the request of an intent until it is answered, and then releases its lock. */
@@ -272,7 +274,7 @@ function createSettling(
     const others = [...end.released, ...reliedOn].filter((path) => !known.has(path));
     return [...held, ...others.map((path) => unknownLock(lease, path))].map((each) => {
       const { lock, end } = endOf(each);
-      return resultFor(lock, end);
+      return releaseResult(lock, end, doubt, client.serverNow());
     });
   }
 

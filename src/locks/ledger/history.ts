@@ -112,6 +112,8 @@ export interface JobLock {
   readonly loss?: Loss | undefined;
   /** The entry that ended the lock, if known. */
   readonly ending?: Entry | undefined;
+  /** Why the last renewal of its step failed; undefined if it succeeded, or none was due. */
+  readonly renewalError?: string | undefined;
   /** The path was granted to this job again, so this lock must have ended. */
   readonly grantedAgain?: boolean;
 }
@@ -138,7 +140,7 @@ export function openHistory() {
   const keysAt = new Map<string, string[]>();
   /** The last renewal of each step. Kept per step, because thousands of locks may be renewed thousands of times. */
   const renewals = new Map<string, Renewal>();
-  const renewalError = new Map<string, string>();
+  const renewalErrors = new Map<string, string>();
   /** The processes of steps that do not have all of their locks yet. */
   const acquiring = new Map<string, RecordedProcess>();
   const leases = new Map<string, LeaseIntent>();
@@ -221,11 +223,11 @@ export function openHistory() {
           { renewal: entry },
         );
         renewals.set(step, entry);
-        renewalError.delete(entry.step);
+        renewalErrors.delete(entry.step);
         break;
       }
       case 'unrenewed':
-        renewalError.set(entry.step, entry.reason);
+        renewalErrors.set(entry.step, entry.reason);
         break;
       case 'lost':
         change(withKeys([entry.key]), { loss: entry });
@@ -256,13 +258,11 @@ export function openHistory() {
     },
     read: () => ({
       /** Granted, and not known to have ended. */
-      held: [...held()],
+      held: [...held().map((lock) => ({ ...lock, renewalError: renewalErrors.get(lock.grant.step) }))],
       /** Requests without a result in the ledger. */
       unanswered: [...unanswered.values()],
       /** All granted locks, including ended ones. A path that was granted again has several. */
       granted: all,
-      /** The reason why the last renewal of a step failed, by step id. Absent if it succeeded. */
-      renewalError,
       acquiring,
       /** Leases that are not known to have ended. */
       leases: openLeases(),

@@ -42,7 +42,7 @@ describe('the result of a release', () => {
     unlockResult(result, { grant: { path, lock: {} }, mayBeReleased }, { force: false, now: start });
 
   test('is a warning without advice for a lock that nothing identifies: `force` would not help', () => {
-    const text = expect.stringContaining('cannot be verified to be the one that you passed');
+    const text = `Nothing identifies the lock on ${path} as this one: the current lock was left alone, and may belong to someone else.`;
     expect(resultOf({ kind: 'ambiguous' })).toEqual({ path, result: 'left alone', warning: { text } });
   });
 
@@ -50,8 +50,11 @@ describe('the result of a release', () => {
     const other = { kind: 'other', holder: undefined } as const;
     expect(resultOf(other)).toMatchObject({ result: 'lost', failure: expect.stringContaining('lost its lock') });
     // Without the advice to force a release.
-    const text = `${path} is held. This lock was left alone: this job may already have released its own.`;
-    const leftAlone = { path, result: 'left alone', holder: {}, warning: { text } };
+    const warning = {
+      text: `${path} is held: that lock was left alone.`,
+      advice: 'This job may already have released its own.',
+    };
+    const leftAlone = { path, result: 'left alone', holder: undefined, warning };
     expect(resultOf(other, true)).toEqual(leftAlone);
     expect(resultOf({ ...other, mayBeDone: true })).toEqual(leftAlone);
   });
@@ -59,10 +62,31 @@ describe('the result of a release', () => {
   test('is a loss if the renewal was refused, whatever else may have ended the lock since', () => {
     const loss = { kind: 'lost', ...addressOf(path), step: 's', key: path, at: end } as const;
     const own = { grant: { path, lock: {} }, mayBeReleased: true, loss };
-    for (const end of [{ kind: 'other', holder: undefined }, { kind: 'released' }] as const) {
+    for (const end of [{ kind: 'other', holder: undefined }, { kind: 'released' }, { kind: 'absent' }] as const) {
       const result = unlockResult(end, own, { force: false, now: start });
       expect(result).toMatchObject({ result: 'lost', failure: expect.stringContaining('refused to renew it') });
     }
+  });
+
+  test('is a loss if renewals failed until the lock had expired, even on a free path', () => {
+    const grant = grantOf(path);
+    const own = { grant, mayBeReleased: false, renewalError: 'The service was down.' };
+    const resultAt = (now: number, lock: typeof own) => unlockResult({ kind: 'absent' }, lock, { force: false, now });
+    const expired = Date.parse(grant.lock.expires_at) + 1;
+    const failure = expect.stringContaining('could not be renewed: The service was down.');
+    expect(resultAt(expired, own)).toMatchObject({ result: 'lost', failure });
+    expect(resultAt(start, own)).toEqual({ path, result: 'already gone' });
+    // If an earlier step may have released it, it may have been in time.
+    expect(resultAt(expired, { ...own, mayBeReleased: true })).toEqual({ path, result: 'not locked' });
+  });
+
+  test('is a warning for a lock that expired before it was released', () => {
+    const own = { grant: grantOf(path), mayBeReleased: false };
+    const now = Date.parse(own.grant.lock.expires_at) + 1;
+    expect(unlockResult({ kind: 'absent' }, own, { force: false, now })).toMatchObject({
+      result: 'already gone',
+      warning: { text: expect.stringContaining('expired at'), advice: 'Increase `ttl` to cover the job.' },
+    });
   });
 
   test('is a warning with advice for a lock that replaced the one that the step had found', () => {

@@ -13,12 +13,12 @@ interface Records {
 
 function candidatesOf({ entries = [], problem, saved = [], hasRequested = false }: Records) {
   const ledger = { file: 'ledger.jsonl', read: () => ({ entries, problem }) };
-  const { held, unanswered, lease, ledgerError, renewalError } = readCandidates(ledger, 's', saved, hasRequested);
+  const { held, unanswered, lease, ledgerError } = readCandidates(ledger, 's', saved, hasRequested);
   return {
     held: held.map(({ grant, mayBeReleased }) => (mayBeReleased ? `${grant.path}, maybe released` : grant.path)),
     losses: held.map(({ loss }) => loss?.at),
     unanswered: unanswered.map(({ path }) => path),
-    ...{ lease: lease?.path, ledgerError, renewalError },
+    ...{ lease: lease?.path, ledgerError, renewalError: held[0]?.renewalError },
   };
 }
 

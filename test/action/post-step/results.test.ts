@@ -1,12 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import {
-  type LockEnd,
-  manualReleaseCommand,
-  resultOf,
-  unansweredResult,
-} from '../../../src/action/post-step/results.ts';
+import { manualReleaseCommand, notReleasedResult, unansweredResult } from '../../../src/action/post-step/results.ts';
+import { releaseResult } from '../../../src/action/report/release-result.ts';
 import { type PathResult, resultsOutcome } from '../../../src/action/report/results.ts';
 import type { KnownLock } from '../../../src/client/known-lock.ts';
 import { parseLockPath } from '../../../src/interface/lock-path.ts';
@@ -27,19 +23,20 @@ const reason = 'It lost its connection.';
 
 interface Lost extends Partial<JobLock> {
   readonly holder?: KnownLock | 'nobody';
-  readonly renewalError?: string;
-  readonly ledgerError?: string;
+  readonly doubt?: string;
 }
-const result = (end: LockEnd, { renewalError, ledgerError, ...candidate }: Omit<Lost, 'holder'> = {}): PathResult =>
-  resultOf({ grant, mayBeReleased: false, ...candidate }, end, { renewalError, ledgerError }, now);
+type LockEnd = Parameters<typeof releaseResult>[1];
+const result = (end: LockEnd, { doubt, ...candidate }: Omit<Lost, 'holder'> = {}): PathResult =>
+  releaseResult({ grant, mayBeReleased: false, ...candidate }, end, doubt, now);
+const notReleased = (candidate: Partial<JobLock> = {}): PathResult =>
+  notReleasedResult({ grant, mayBeReleased: false, ...candidate }, reason, false, now);
 const replaced = ({ holder, ...lost }: Lost = {}): PathResult =>
   result(holder === 'nobody' ? { kind: 'absent' } : { kind: 'other', holder }, lost);
 const absent: LockEnd = { kind: 'absent' };
 const released: LockEnd = { kind: 'released' };
-const failed: LockEnd = { kind: 'failed', reason };
 
 describe('the result of a lock at the end of a job', () => {
-  const ledgerError = 'A line cannot be read.';
+  const doubt = 'A line cannot be read.';
 
   test.each<[string, PathResult, number]>([
     ['a released lock', result(released), 0],
@@ -47,14 +44,10 @@ describe('the result of a lock at the end of a job', () => {
     ['a lock that expired before', result(absent, { grant: over }), 1],
     ['a lock that is gone and had an unknown end', result(absent, { grant: endless }), 0],
     ['a lock that the job may have released', replaced({ mayBeReleased: true }), 0],
-    ['such a lock with a damaged ledger', replaced({ mayBeReleased: true, ledgerError }), 1],
-    [
-      'such a lock with a damaged ledger on a free path',
-      replaced({ mayBeReleased: true, ledgerError, holder: 'nobody' }),
-      0,
-    ],
+    ['such a lock with a damaged ledger', replaced({ mayBeReleased: true, doubt }), 1],
+    ['such a lock with a damaged ledger on a free path', replaced({ mayBeReleased: true, doubt, holder: 'nobody' }), 0],
     ['a lock that nothing identifies', result({ kind: 'ambiguous' }), 1],
-    ['a lock that could not be released', result(failed), 1],
+    ['a lock that could not be released', notReleased(), 1],
     ['an unanswered request', unansweredResult(intentOf('i'), reason), 1],
   ])('is no failure for %s, and a warning if it stays or expired early', (_, one, warnings) => {
     expect(report(one).failures).toEqual([]);
@@ -115,7 +108,7 @@ describe('the result of a lock at the end of a job', () => {
   });
 
   test('says why a lock could not be released, and what to do', () => {
-    const left = result(failed);
+    const left = notReleased();
     expect(report(left).warnings).toEqual([
       expect.stringMatching(
         /^Some locks could not .*\. It lost its connection\. To release them now: a \(.*\): curl .*'\.$/,
@@ -129,7 +122,7 @@ describe('the result of a lock at the end of a job', () => {
 
   test('lists the locks that need attention first, with an end only for those that may still exist', () => {
     const lost = replaced();
-    const left = result(failed, { grant: grantOf('c') });
+    const left = notReleased({ grant: grantOf('c') });
     const { sentence, lines, table } = report(result(released, { grant: grantOf('b') }), left, lost);
     expect(table.rows).toEqual([
       ['a', 'lost', '', ''],

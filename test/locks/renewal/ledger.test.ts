@@ -76,7 +76,7 @@ test('records a loss only for the lock that was lost, even after that lock ended
 });
 
 test('clears a renewal error with the next round of the same step', () => {
-  const troubleAfter = (...entries: readonly Entry[]) => historyOf(entries).renewalError.get('s');
+  const troubleAfter = (...entries: readonly Entry[]) => historyOf([grant('a'), ...entries]).held[0]?.renewalError;
   expect(troubleAfter(unrenewed('one'), unrenewed('two'))).toBe('two');
   expect(troubleAfter(unrenewed('one'), renewed(3))).toBeUndefined();
   expect(troubleAfter(unrenewed('one'), { ...renewed(3), step: 't' })).toBe('one');
