@@ -1,15 +1,22 @@
 import type { WaitRequest } from '../../src/service/locks/waits.ts';
 
+interface Wait {
+  readonly paths?: readonly string[];
+  readonly wanted?: number;
+  readonly workspace?: string;
+  readonly tokenId?: string;
+  readonly owner?: string;
+  readonly urgency?: number;
+  readonly presentMs?: number;
+}
+
 /** A wait of a client that stays for a minute, in the line of `a` unless given otherwise. */
 export function waitRequest(
-  id: string,
-  { paths = ['a'], ...more }: { readonly paths?: readonly string[] } & Partial<Omit<WaitRequest, 'keys'>> = {},
+  waitId: string,
+  { paths = ['a'], wanted = paths.length, workspace = 'game', tokenId = 'tok_1', owner = waitId, ...more }: Wait = {},
 ): WaitRequest {
-  return {
-    ...{ id, workspace: 'game', kind: 'request', wanted: paths.length },
-    keys: paths.map((path) => ({ workspace: more.workspace ?? 'game', path })),
-    ...{ tokenId: 'tok_1', owner: id, origin: null, note: null, urgency: 3, requestId: id },
-    presentMs: 60_000,
-    ...more,
-  };
+  const bearer = { id: tokenId, name: owner, owner, scopes: [], workspaces: null };
+  const keys = paths.map((path) => ({ workspace, path }));
+  const place = { requestId: waitId, urgency: 3, presentMs: 60_000, ...more };
+  return { waitId, workspace, bearer, origin: null, note: null, keys, wanted, place };
 }

@@ -10,7 +10,7 @@ import { findLocks } from './find.ts';
 import { isFree, keptFor } from './kept-paths.ts';
 import { listQueue, type QueuedRequest, withoutWaitId } from './queue.ts';
 import { defaultUrgency, waitIds } from './wait-terms.ts';
-import { joinLine, removeWaits, type WaitRequest } from './waits.ts';
+import { joinLine, removeWaits } from './waits.ts';
 
 /**
  * People who ask for a lock. They wait in line without a client. At their turn, the service does not lock the path: it
@@ -42,21 +42,9 @@ export async function ask(
   if (held === undefined && (next === undefined || next.id === id)) {
     throw refused(`${path} is free, and not kept for anyone else. Lock it.`);
   }
-  const request: WaitRequest = {
-    id,
-    workspace,
-    kind: 'ask',
-    wanted: 1,
-    keys: [key],
-    tokenId: bearer.id,
-    owner: bearer.owner,
-    origin: null,
-    note,
-    urgency: defaultUrgency,
-    requestId: id,
-    presentMs: askKeptMs,
-  };
-  const refusal = (await joinLine(db, [request])).get(id);
+  const place = { requestId: id, urgency: defaultUrgency, presentMs: askKeptMs };
+  const request = { workspace, bearer, origin: null, note, waitId: id, keys: [key], wanted: 1, place };
+  const refusal = (await joinLine(db, [request], 'ask')).get(id);
   if (refusal !== undefined) throw refusal;
   const [asked] = await listQueue(db, key, id);
   if (asked === undefined) throw new Error('The request is not in line.');

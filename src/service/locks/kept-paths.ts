@@ -2,18 +2,19 @@ import { type RawBuilder, sql } from 'kysely';
 import { batchQuery, inputIndex, numberOf, textOf } from '../storage/batch-query.ts';
 import { coalesceReads } from '../storage/coalesce-reads.ts';
 import type { Database } from '../storage/storage.ts';
+import type { Tables } from '../storage/tables.ts';
 import { now } from '../storage/timestamp.ts';
 import { findCommittedLock, type LockKey } from './find.ts';
 import { type LinePath, lastRank, nextInLine, type Waiting } from './next-in-line.ts';
 import { requestGapMs } from './wait-terms.ts';
-import { isPresent, type WaitRequest } from './waits.ts';
+import { isPresent } from './waits.ts';
 
 /** A waiting lease may be overtaken on a free path for this long: one level of urgency is worth as much. */
 const passedForMs = 5 * 60_000;
 
 /** A present lease as stored in the database, and the longest time that others wait for it. */
 export interface Next extends Waiting {
-  readonly kind: WaitRequest['kind'];
+  readonly kind: Tables['waits']['kind'];
   readonly owner: string;
   readonly origin: string | null;
   readonly presentMs: number;

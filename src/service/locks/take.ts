@@ -12,16 +12,9 @@ import type { Place } from './wait-terms.ts';
 import { extendPresence, joinLine, removeWaits, type WaitRequest } from './waits.ts';
 
 /** A request for one lock, or for the locks of a lease. */
-export interface TakeRequest extends LockRequest {
-  /** The paths that may be locked, without duplicates, and the number of them that is wanted. */
-  readonly keys: readonly LockKey[];
-  readonly wanted: number;
-  /** The id of its wait, if it waits. */
-  readonly waitId: string;
+export interface TakeRequest extends LockRequest, Omit<WaitRequest, 'place'> {
   /** Undefined for a client that does not wait, or has stopped waiting. */
   readonly place?: Place | undefined;
-  /** For a lease, whose repeated requests must have the same fingerprint. */
-  readonly fingerprint?: string | undefined;
   /** The result of comparing the files with other branches. */
   readonly comparison: Compared;
 }
@@ -53,7 +46,8 @@ export async function take(
   await grantFree(db, undecided(), quota, decisions);
   const blocked = requests.filter((request) => request.place && decisions.get(request)?.kind === 'blocked');
   if (blocked.length > 0) {
-    const refusals = await joinLine(db, blocked.flatMap(waitOf));
+    const waiting = blocked.flatMap(({ place, ...request }) => (place === undefined ? [] : [{ ...request, place }]));
+    const refusals = await joinLine(db, waiting);
     for (const request of blocked) {
       const refusal = refusals.get(request.waitId);
       if (refusal !== undefined) decisions.set(request, refused(refusal));
@@ -197,15 +191,6 @@ function inTheWay(
 
 const isKeptForIt = ({ waitId, bearer: { owner } }: Wanted, next: Pick<Next, 'id' | 'kind' | 'owner'>): boolean =>
   next.id === waitId || (next.kind !== 'request' && next.owner === owner);
-
-function waitOf({ place, waitId: id, bearer, keys, note = null, ...request }: TakeRequest): readonly WaitRequest[] {
-  if (place === undefined) return [];
-  const { workspace, wanted, origin, fingerprint } = request;
-  const { urgency, requestId, presentMs } = place;
-  const { id: tokenId, owner } = bearer;
-  const who = { id, workspace, kind: 'request', tokenId, owner, origin, note } as const;
-  return [{ ...who, keys, wanted, urgency, requestId, presentMs, fingerprint }];
-}
 
 /** Decides like take() for a request in line, but grants nothing. */
 export const blockedNow = async (db: Database, request: Wanted): Promise<Blocked> =>

@@ -16,11 +16,11 @@ import {
 } from '../storage/batch-query.ts';
 import { pauseMs, removeOld } from '../storage/remove-old.ts';
 import type { Database, Storage } from '../storage/storage.ts';
-import type { Tables } from '../storage/tables.ts';
 import { now } from '../storage/timestamp.ts';
 import { findLocks, type LockKey } from './find.ts';
 import { lockEvent } from './history.ts';
-import { bonusMsOf, placeKeptMs } from './wait-terms.ts';
+import type { LockRequest } from './store-locks.ts';
+import { bonusMsOf, type Place, placeKeptMs } from './wait-terms.ts';
 
 /**
  * The rows of waiting leases. A single lock waits as a lease of one path, and a person who asked as a lease without a
@@ -35,17 +35,16 @@ export const maxWaitPathsOfToken = 200_000;
 
 const tooMany = `A token may have ${maxWaitsOfToken} requests in line, for ${maxWaitPathsOfToken} paths in total. This one would exceed that.`;
 
-type WaitColumn = 'id' | 'kind' | 'wanted' | 'owner' | 'origin' | 'note' | 'urgency';
-
-export interface WaitRequest extends Readonly<Pick<Tables['waits'], WaitColumn>> {
-  readonly workspace: string;
+/** A request for one lock, or for the locks of a lease, that waits in line. */
+export interface WaitRequest extends Pick<LockRequest, 'workspace' | 'bearer' | 'origin' | 'note'> {
+  readonly waitId: string;
+  /** The paths that may be locked, without duplicates, and the number of them that is wanted. */
   readonly keys: readonly LockKey[];
-  readonly tokenId: string;
-  /** The newest request of the client. Earlier ones are not granted. */
-  readonly requestId: string;
-  readonly presentMs: number;
-  /** Hash of the request for a lease. A repeated request must have the same one. */
+  readonly wanted: number;
+  /** For a lease, whose repeated requests must have the same fingerprint. */
   readonly fingerprint?: string | undefined;
+  /** Only the newest request of a client is granted. */
+  readonly place: Pick<Place, 'requestId' | 'urgency' | 'presentMs'>;
 }
 
 /** Absent clients have no rank. */
@@ -112,26 +111,39 @@ const deletePaths = batchQuery((db, members) =>
  * Puts the requests in line. One that already waits keeps its rank, even if its paths have changed, as the items of a
  * pool may. Returns the refusals of requests whose token has too many waits, by id.
  */
-export async function joinLine(db: Database, requests: readonly WaitRequest[]): Promise<ReadonlyMap<string, Refusal>> {
+export async function joinLine(
+  db: Database,
+  requests: readonly WaitRequest[],
+  kind: 'request' | 'ask' = 'request',
+): Promise<ReadonlyMap<string, Refusal>> {
   // The last request of each id, because an upsert must not name a row twice.
-  const waits = [...new Map(requests.map((request) => [request.id, request])).values()];
-  const rows = waits.map(({ keys, ...wait }) => ({
-    ...wait,
-    size: keys.length,
-    bonusMs: bonusMsOf(wait.urgency),
-    pathsHash: hash('sha256', keys.map((key) => key.path).join('\n'), 'base64'),
-  }));
+  const waits = [...new Map(requests.map((request) => [request.waitId, request])).values()];
+  const rows = waits.map(({ waitId: id, workspace, bearer, origin, note = null, wanted, fingerprint, ...request }) => {
+    const { keys, place } = request;
+    const { requestId, urgency, presentMs } = place;
+    return {
+      ...{ id, workspace, kind, origin, note, wanted, fingerprint, requestId, urgency, presentMs },
+      tokenId: bearer.id,
+      owner: bearer.owner,
+      size: keys.length,
+      bonusMs: bonusMsOf(urgency),
+      pathsHash: hash('sha256', keys.map((key) => key.path).join('\n'), 'base64'),
+    };
+  });
   await removeExpired(db, rows);
   const known = inInputOrder(rows, await selectKnown(db, rows));
   const fresh = waits.filter((_, index) => known[index] === undefined);
   const refused = await beyondTheirLimit(db, fresh);
-  const isAdmitted = ({ id }: { readonly id: string }) => !refused.has(id);
-  await upsertWaits(db, rows.filter(isAdmitted));
+  const isAdmitted = ({ waitId }: WaitRequest) => !refused.has(waitId);
+  await upsertWaits(
+    db,
+    rows.filter(({ id }) => !refused.has(id)),
+  );
   const joining = fresh.filter(isAdmitted);
   const withNewPaths = waits.filter(
     (wait, index) => isAdmitted(wait) && known[index]?.paths_hash !== rows[index]?.pathsHash,
   );
-  const ids = withNewPaths.map(({ id }) => ({ id }));
+  const ids = withNewPaths.map(({ waitId: id }) => ({ id }));
   if (ids.length > joining.length) await deletePaths(db, ids);
   await insertPaths(db, withNewPaths.flatMap(pathRows));
   await notifyHolders(db, joining);
@@ -141,19 +153,19 @@ export async function joinLine(db: Database, requests: readonly WaitRequest[]): 
 /** Refusals of new waits that would exceed the limits of their tokens, by id. */
 async function beyondTheirLimit(db: Database, fresh: readonly WaitRequest[]): Promise<ReadonlyMap<string, Refusal>> {
   const refusals = new Map<string, Refusal>();
-  const tokens = fresh.map(({ tokenId }) => ({ tokenId }));
+  const tokens = fresh.map(({ bearer }) => ({ tokenId: bearer.id }));
   const counts = fresh.length === 0 ? [] : await countOfTokens(db, tokens);
   const waiting = new Map(counts.map((row) => [row.token_id, { waits: Number(row.waits), paths: Number(row.paths) }]));
-  for (const { id, tokenId, keys } of fresh) {
-    const others = waiting.get(tokenId);
+  for (const { waitId, bearer, keys } of fresh) {
+    const others = waiting.get(bearer.id);
     const all = { waits: (others?.waits ?? 0) + 1, paths: (others?.paths ?? 0) + keys.length };
-    if (all.waits <= maxWaitsOfToken && all.paths <= maxWaitPathsOfToken) waiting.set(tokenId, all);
-    else refusals.set(id, new Refusal('quota-exceeded', tooMany));
+    if (all.waits <= maxWaitsOfToken && all.paths <= maxWaitPathsOfToken) waiting.set(bearer.id, all);
+    else refusals.set(waitId, new Refusal('quota-exceeded', tooMany));
   }
   return refusals;
 }
 
-const pathRows = ({ id, keys }: WaitRequest) => keys.map((key, position) => ({ ...key, id, position }));
+const pathRows = ({ waitId: id, keys }: WaitRequest) => keys.map((key, position) => ({ ...key, id, position }));
 
 /** How often one owner may remind the holder of a lock. */
 const remindedEveryMs = 60_000;
@@ -163,7 +175,7 @@ const maxNotified = 20;
 
 /** Queues an event for each owner who starts to wait for a held lock, at most once a minute. */
 async function notifyHolders(db: Database, requests: readonly WaitRequest[]): Promise<void> {
-  const asked = requests.flatMap(({ keys, owner, origin, note }) =>
+  const asked = requests.flatMap(({ keys, bearer: { owner }, origin, note = null }) =>
     keys.slice(0, maxNotified).map((key) => ({ ...key, request: { owner, origin, note } })),
   );
   if (asked.length === 0) return;

@@ -100,7 +100,7 @@ describe.each(databaseKinds)('a guest who may lock, on $name', (kind) => {
       await db
         .updateTable('waits')
         .set({ size: maxWaitPathsOfToken - 2 })
-        .where('id', '=', wait.id)
+        .where('id', '=', wait.waitId)
         .execute();
     });
     const tooMany = await lease(['a', 'b', 'c'], 'wait=0');

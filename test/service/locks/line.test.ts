@@ -75,7 +75,9 @@ describe.each(databaseKinds)('a place in line, on $name', (kind) => {
     await changeRows(storage, 'waits', { present_until: Date.now() - 1_000 }, { id: 'away' });
     const queries: RecordedQuery[] = [];
     const asked = recording(storage.read, queries);
-    const places = await Promise.all([...waits.map(({ id }) => id), 'unknown'].map((id) => placeInLine(asked, id)));
+    const places = await Promise.all(
+      [...waits.map(({ waitId }) => waitId), 'unknown'].map((id) => placeInLine(asked, id)),
+    );
     const told = places.map(({ position, length }) => `${position} of ${length}`);
     expect([told, queries.length]).toEqual([['1 of 2', '1 of 3', '2 of 3', '2 of 2', '1 of 0'], 1]);
   });
@@ -100,7 +102,7 @@ describe.each(databaseKinds)('a place in line, on $name', (kind) => {
         transformQuery: ({ node }) => node,
         transformResult: async ({ result }) => ({ ...result, rows: result.rows.map(counted) }),
       });
-      const places = await Promise.all(waits.map(({ id }) => placeInLine(read, id)));
+      const places = await Promise.all(waits.map(({ waitId }) => placeInLine(read, waitId)));
       expect(places).toEqual(waits.map((_, n) => ({ position: n + 1, length: 300 })));
       expect(looks).toBeLessThan(300 * 200);
     },
@@ -161,7 +163,7 @@ describe.each(databaseKinds)('a place in line, on $name', (kind) => {
       (await listQueue(storage.read, { workspace, path: 'p' })).map(({ priority }) => priority);
     expect(await priorities()).toEqual(['high', 'normal', 'low']);
     const ranks = await Promise.all(
-      waits.map(async ({ id }) => (await findRows(storage, 'waits', { id }))[0]?.rank ?? 0),
+      waits.map(async ({ waitId: id }) => (await findRows(storage, 'waits', { id }))[0]?.rank ?? 0),
     );
     expect(ranks.map((rank) => Math.round((rank - Math.min(...ranks)) / 60_000_000))).toEqual([20, 10, 0]);
   });
