@@ -72,25 +72,6 @@ export function createReleaseLock(context: ClientContext) {
     );
   }
 
-  /** A different lock is on the path. If it was acquired after our request was sent, that request released our lock. */
-  function heldByOther(result: Succeeded | Refused, holder: KnownLock | undefined): ReleaseLockResult {
-    const acquiredAt = Date.parse(holder?.acquired_at ?? '');
-    if (result.mayBeDone && acquiredAt >= result.sentAt) return { kind: 'released' };
-    // The service may truncate its times to seconds.
-    const earliestMs = acquiredAt % responseClockMs === 0 ? result.sentAt - responseClockMs : result.sentAt;
-    return { kind: 'other', holder, mayBeDone: result.mayBeDone && !(acquiredAt <= earliestMs) };
-  }
-
-  function gone(result: Succeeded | Refused, found: FoundLock): ReleaseLockResult {
-    if (found.kind === 'locked') return heldByOther(result, found.lock);
-    return { kind: result.mayBeDone || result.kind === 'succeeded' ? 'released' : 'absent' };
-  }
-
-  function classifyByList(result: Refused, found: LookupResult, { proof }: ReleaseLockRequest): ReleaseLockResult {
-    if (isLockGone(found, proof)) return gone(result, found);
-    return found.kind === 'failed' ? { ...found, mayBeDone: result.mayBeDone } : result;
-  }
-
   /** For a service without ETags, which cannot match one. Releases the lock only if the list shows that it is ours. */
   async function releaseUnconditionally(
     result: Refused,
@@ -172,6 +153,25 @@ export function otherEtag(
     ? [etagOf(response), ...inBody]
     : inBody.filter((etag) => isSameLock({ etag }, { etag: proof.etag }));
   return etags.find((etag) => etag !== undefined && etag !== conditionOf(proof));
+}
+
+/** A different lock is on the path. If it was acquired after our request was sent, that request released our lock. */
+function heldByOther(result: Succeeded | Refused, holder: KnownLock | undefined): ReleaseLockResult {
+  const acquiredAt = Date.parse(holder?.acquired_at ?? '');
+  if (result.mayBeDone && acquiredAt >= result.sentAt) return { kind: 'released' };
+  // The service may truncate its times to seconds.
+  const earliestMs = acquiredAt % responseClockMs === 0 ? result.sentAt - responseClockMs : result.sentAt;
+  return { kind: 'other', holder, mayBeDone: result.mayBeDone && !(acquiredAt <= earliestMs) };
+}
+
+function gone(result: Succeeded | Refused, found: FoundLock): ReleaseLockResult {
+  if (found.kind === 'locked') return heldByOther(result, found.lock);
+  return { kind: result.mayBeDone || result.kind === 'succeeded' ? 'released' : 'absent' };
+}
+
+function classifyByList(result: Refused, found: LookupResult, { proof }: ReleaseLockRequest): ReleaseLockResult {
+  if (isLockGone(found, proof)) return gone(result, found);
+  return found.kind === 'failed' ? { ...found, mayBeDone: result.mayBeDone } : result;
 }
 
 /** Whether a list shows that the lock is gone: no lock on the path, or a different one. */
