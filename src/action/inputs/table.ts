@@ -21,6 +21,7 @@ import {
   wholeNumber,
 } from '../../interface/parsed.ts';
 import { parseHandoff, parseHandoffFile } from './handoff.ts';
+import { runBranch } from './run-branch.ts';
 
 export const operations = [
   'sync',
@@ -96,12 +97,6 @@ function parseCredentials(text: string, _: object, environment: NodeJS.ProcessEn
   }
   const issuer = readIdentityRequest(environment);
   return issuer ? accepted({ kind: 'identity', issuer } as const) : refused(credentialsAdvice);
-}
-
-/** The branch of the run: the head of a pull request, or the pushed branch. Undefined for a tag. */
-export function runBranch(environment: NodeJS.ProcessEnv): string | undefined {
-  const [, branch] = /^refs\/heads\/(.+)$/.exec(environment['GITHUB_REF'] ?? '') ?? [];
-  return environment['GITHUB_HEAD_REF'] || branch;
 }
 
 const parseBranchName = textOf('the name of a branch');

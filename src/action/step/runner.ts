@@ -1,5 +1,5 @@
 import { tmpdir } from 'node:os';
-import { runBranch } from '../inputs/table.ts';
+import { runBranch } from '../inputs/run-branch.ts';
 
 export const readRunner = (environment: NodeJS.ProcessEnv) => ({
   checkout: environment['GITHUB_WORKSPACE'] || process.cwd(),
