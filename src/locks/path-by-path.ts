@@ -93,7 +93,7 @@ export function acquirePathByPath(context: AcquireContext, goal: AcquireGoal) {
     if (unreleased.length > 0) await giveBack(unreleased.splice(0));
     let error = unreleased[0]?.error;
     if (error !== undefined) return signal.aborted ? { kind: 'cancelled' } : { kind: 'failed', error };
-    const acquired: Extract<IntentResult, { kind: 'acquired' }>[] = [];
+    const acquired: AcquiredIntent[] = [];
     const conflicts: Conflict[] = [];
     let inFlight = 0;
     const shouldContinue = (): boolean =>
@@ -111,16 +111,11 @@ export function acquirePathByPath(context: AcquireContext, goal: AcquireGoal) {
 
     for (const part of inParts(paths, [...pending.keys()], lastConflicts))
       await inParallel(part, request, shouldContinue);
-    const grants = acquired.map(({ grant }) => grant);
     const expired = acquired.find(({ grant, grantedAt }) => clock() - grantedAt >= lifetimeMs(grant, terms.ttl));
     const isEnough = acquired.length === count && expired === undefined && !signal.aborted;
     // An unanswered request may have acquired an extra lock, which is not in the outputs of the step.
     if (isEnough && pending.size > 0) await giveBack([]);
-    if (isEnough && unreleased.length === 0 && !signal.aborted) {
-      const first = Math.min(...acquired.map(({ grantedAt }) => grantedAt));
-      const locks = acquired.map(({ lock }) => lock);
-      return { kind: 'acquired', grants, locks, items: [], grantedAt: first };
-    }
+    if (isEnough && unreleased.length === 0 && !signal.aborted) return roundOf(acquired);
     // If a single lock was granted without a response, the next attempt keeps it.
     if (!isAlone || signal.aborted || acquired.length > 0) await giveBack(acquired);
     if (signal.aborted) return { kind: 'cancelled' };
@@ -167,6 +162,16 @@ function inParts(paths: readonly LockPath[], pending: readonly LockPath[], last:
   const first = new Set([...pending, ...paths.filter((path) => held.has(path))]);
   return [[...first], paths.filter((path) => !first.has(path))];
 }
+
+type AcquiredIntent = Extract<IntentResult, { readonly kind: 'acquired' }>;
+
+const roundOf = (acquired: readonly AcquiredIntent[]): AcquireRound => ({
+  kind: 'acquired',
+  grants: acquired.map(({ grant }) => grant),
+  locks: acquired.map(({ lock }) => lock),
+  items: [],
+  grantedAt: Math.min(...acquired.map(({ grantedAt }) => grantedAt)),
+});
 
 /** If `mayBeDone` is set, repeat the request with the same intent. */
 export type IntentResult =

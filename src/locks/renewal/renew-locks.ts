@@ -196,7 +196,7 @@ function createRound(locks: LocksToRenew, followed: ReturnType<typeof followLock
     const limits = () => ({ deadline: schedule.deadlineOf(first), signal: followed.cutOff });
     const renewal: Renewal =
       lease === undefined
-        ? await renewOne(first, limits)
+        ? await renewOne(locks, first, limits)
         : await client.renewLease({ workspace, lease }, ttl, limits());
     // A release in the meantime would explain the response, and the ledger must not record a grant after that release.
     followed.readNewEntries();
@@ -229,39 +229,43 @@ function createRound(locks: LocksToRenew, followed: ReturnType<typeof followLock
     return { expiresAt, renewedUntil };
   }
 
-  async function renewOne({ path, lock }: Grant, limits: () => CallLimits): Promise<Renewal> {
-    const key = crypto.randomUUID();
-    const { type } = lock;
-    // Taken before the request: a lock that was acquired before this was not acquired by it.
-    const sentAt = new Date(client.serverNow()).toISOString();
-    const renewal = await client.renewLock({ workspace, path, type, ttl, idempotencyKey: key, proof: lock }, limits());
-    switch (renewal.kind) {
-      case 'renewed':
-        return { kind: 'renewed', expiresAt: renewal.lock.expires_at, lost: [], renewed: renewal.lock };
-      case 'lost':
-        return { kind: 'ended', lost: [{ path, reason: undefined, holder: renewal.holder }] };
-      case 'replaced': {
-        // Some services return an existing lock of the same owner: ours has expired, and another job holds the path.
-        if (!renewal.isNew) {
-          const unclear = renewal.lock.acquired_at === undefined ? renewal.lock : undefined;
-          return { kind: 'ended', lost: [{ path, reason: undefined, holder: renewal.lock }], unclear };
-        }
-        // Our lock had expired, or a step has just released it, so nothing uses the new lock. If releasing it fails, or
-        // this process is killed, the post-step settles the request.
-        const entry = { ...job, path, key, at: sentAt };
-        record({ kind: 'intent', ...entry, type, ttl: formatDuration(ttl), byService: true });
-        // Without an ETag, repeating the request could release a later lock.
-        const once = renewal.lock.etag === undefined;
-        const { kind } = await client.releaseLock({ workspace, path, proof: renewal.lock, once }, limits());
-        if (kind !== 'failed') record({ kind: 'ended', ...entry });
-        return { kind: 'ended', lost: [] };
-      }
-      case 'failed':
-        return renewal;
-    }
-  }
-
   return renewRound;
+}
+
+async function renewOne(
+  { client, record, service, workspace, step, ttl }: LocksToRenew,
+  { path, lock }: Grant,
+  limits: () => CallLimits,
+): Promise<Renewal> {
+  const key = crypto.randomUUID();
+  const { type } = lock;
+  // Taken before the request: a lock that was acquired before this was not acquired by it.
+  const sentAt = new Date(client.serverNow()).toISOString();
+  const renewal = await client.renewLock({ workspace, path, type, ttl, idempotencyKey: key, proof: lock }, limits());
+  switch (renewal.kind) {
+    case 'renewed':
+      return { kind: 'renewed', expiresAt: renewal.lock.expires_at, lost: [], renewed: renewal.lock };
+    case 'lost':
+      return { kind: 'ended', lost: [{ path, reason: undefined, holder: renewal.holder }] };
+    case 'replaced': {
+      // Some services return an existing lock of the same owner: ours has expired, and another job holds the path.
+      if (!renewal.isNew) {
+        const unclear = renewal.lock.acquired_at === undefined ? renewal.lock : undefined;
+        return { kind: 'ended', lost: [{ path, reason: undefined, holder: renewal.lock }], unclear };
+      }
+      // Our lock had expired, or a step has just released it, so nothing uses the new lock. If releasing it fails, or
+      // this process is killed, the post-step settles the request.
+      const entry = { service, workspace, step, path, key, at: sentAt };
+      record({ kind: 'intent', ...entry, type, ttl: formatDuration(ttl), byService: true });
+      // Without an ETag, repeating the request could release a later lock.
+      const once = renewal.lock.etag === undefined;
+      const { kind } = await client.releaseLock({ workspace, path, proof: renewal.lock, once }, limits());
+      if (kind !== 'failed') record({ kind: 'ended', ...entry });
+      return { kind: 'ended', lost: [] };
+    }
+    case 'failed':
+      return renewal;
+  }
 }
 
 /**
