@@ -62,6 +62,8 @@ export interface Manner {
   readonly saysNothing?: boolean;
   /** Locks have an id, but no ETag. */
   readonly givesNoTag?: boolean;
+  /** Locks have no id, and an ETag without quotes, in headers and bodies, which matches only without them. */
+  readonly omitsQuotes?: boolean;
   /** A release has no condition: it releases whatever lock is on the path. */
   readonly ignoresConditions?: boolean;
   /** Locks have neither the URL of their run, nor the times of their start and their expiry. */
@@ -164,7 +166,7 @@ function rewritten(value: unknown, manner: Manner): unknown {
   if (typeof value === 'string' && isTime.test(value)) return timeAsTold(Date.parse(value), manner).toISOString();
   if (typeof value !== 'object' || value === null) return value;
   const left = new Set<string>([
-    ...(manner.givesNoProof ? ['id'] : []),
+    ...(manner.givesNoProof || manner.omitsQuotes ? ['id'] : []),
     // Only our service has fences.
     ...(isOurs(manner) ? [] : ['fence']),
     ...(manner.looksAlike ? ['origin', 'acquired_at', 'expires_at'] : []),
@@ -174,7 +176,8 @@ function rewritten(value: unknown, manner: Manner): unknown {
   const members = Object.entries(value).filter(
     ([name, member]) => !left.has(name) && (isOurs(manner) || !isMark(member)),
   );
-  return Object.fromEntries(members.map(([name, member]) => [name, rewritten(member, manner)]));
+  const added = manner.omitsQuotes && 'fence' in value && 'id' in value ? { etag: value.id } : {};
+  return { ...Object.fromEntries(members.map(([name, member]) => [name, rewritten(member, manner)])), ...added };
 }
 
 interface Answered {
@@ -193,7 +196,10 @@ function asTold({ status, headers, body }: Answered, manner: Manner, taking: boo
     status,
     headers: {
       ...others,
-      ...(etag !== undefined && !manner.givesNoTag && !manner.givesNoProof && !silent && { etag }),
+      ...(etag !== undefined &&
+        !manner.givesNoTag &&
+        !manner.givesNoProof &&
+        !silent && { etag: manner.omitsQuotes ? etag.replaceAll('"', '') : etag }),
       ...(date !== undefined && { date: dateAsTold(date, manner) }),
       ...(seconds !== undefined && { 'retry-after': seconds }),
     },
@@ -220,7 +226,9 @@ export async function startFaultProxy(port: number, manner: Manner = {}) {
       ...others,
       ...(prefer !== undefined && !manner.waitsForNothing && { prefer }),
       ...(key !== undefined && !manner.knowsNoKeys && { 'idempotency-key': key }),
-      ...(condition !== undefined && knowsCondition && { 'if-match': condition }),
+      // With quotes around its own, a condition matches nothing.
+      ...(condition !== undefined &&
+        knowsCondition && { 'if-match': manner.omitsQuotes ? `"${condition}"` : condition }),
     };
   };
 

@@ -1,9 +1,10 @@
 import { expect } from 'vitest';
 import type { Fault, FaultProxy, Manner, Passing } from '../../support/fault-proxy.ts';
 
-/** The best service, and the worst: one whose locks nothing identifies. */
+/** The best service, one with odd ETags, and the worst: one whose locks nothing identifies. */
 export const manners: readonly (readonly [name: string, manner: Manner])[] = [
   ['has ETags', {}],
+  ['has ETags without quotes', { omitsQuotes: true }],
   ['has no way to identify locks', { givesNoProof: true, looksAlike: true }],
 ];
 

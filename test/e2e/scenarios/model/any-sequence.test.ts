@@ -174,6 +174,7 @@ const happenings = [
   job.map((one) => happening(`the renewal process of job ${one} is killed`, (world) => world.killRenewers(one))),
   fc.constant(happening('the exchanged tokens of all jobs expire', (world) => world.endTokens())),
   job.map((one) => happening(`the ledger of job ${one} is deleted`, (world) => world.deleteLedger(one))),
+  job.map((one) => happening(`the ledger of job ${one} gets a truncated line`, (world) => world.damageLedger(one))),
   job.map((one) => happening(`the machine of job ${one} is gone`, (world) => world.loseMachine(one))),
   fc
     .record({ path, who })
@@ -221,13 +222,14 @@ const slowHappenings = [
 ];
 
 /**
- * This service, one without leases, one that has ids without ETags, one that ignores these ids in a release, one that
- * identifies locks only by their times, and one that does not identify them at all; each with a rate limit that the jobs
- * reach, and without one.
+ * This service, one without leases, one whose locks have only ETags without quotes, one that has ids without ETags, one
+ * that ignores these ids in a release, one that identifies locks only by their times, and one that does not identify them
+ * at all; each with a rate limit that the jobs reach, and without one.
  */
 const manner = fc.constantFrom<Manner>(
   {},
   pathByPath,
+  { omitsQuotes: true },
   { givesNoTag: true },
   { givesNoTag: true, ignoresConditions: true },
   { givesNoProof: true },

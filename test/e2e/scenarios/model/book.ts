@@ -33,7 +33,7 @@ export interface Account {
   readonly asked: Set<string>;
   counted: Counted[];
   broken: Broken[];
-  /** Whether its ledger was deleted, so that the job has less information than the model. */
+  /** Whether its ledger was deleted or damaged, so that the job has less information than the model. */
   ledgerGone: boolean;
 }
 

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
+import { appendFile, rm } from 'node:fs/promises';
 import { expect } from 'vitest';
 import type { Lock } from '../../../../src/service/contract/schemas.ts';
 import { type FaultProxy, isReleasing, type Passed } from '../../../support/fault-proxy.ts';
@@ -144,6 +144,12 @@ export function openEnds({ stage, proxy, network, players, book, short, givesNoP
       await rm(ledgerOf(player.job));
       player.ledgerGone = true;
       player.asked.clear();
+    },
+    /** Adds a line that was cut off, such as by a kill. It may have been about any lock. */
+    async damageLedger(player: Player): Promise<void> {
+      if (!existsSync(ledgerOf(player.job))) return;
+      await appendFile(ledgerOf(player.job), '\n{"kind":"gra\n');
+      player.ledgerGone = true;
     },
     /** Returns locks of ended jobs that should not exist. */
     leftBy: (locks: readonly Lock[]) =>

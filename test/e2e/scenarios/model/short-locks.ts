@@ -49,7 +49,10 @@ export function refusedRenewals(job: Job): ReadonlySet<string> {
   } catch {
     return new Set();
   }
-  const ids = new Map(entries.flatMap((entry) => (entry.kind === 'granted' ? [[entry.key, entry.lock.id]] : [])));
+  // A service without ids has them as ETags.
+  const ids = new Map(
+    entries.flatMap((entry) => (entry.kind === 'granted' ? [[entry.key, entry.lock.id ?? entry.lock.etag]] : [])),
+  );
   return new Set(entries.flatMap((entry) => (entry.kind === 'lost' ? [ids.get(entry.key) ?? ''] : [])));
 }
 

@@ -88,7 +88,9 @@ function expectTruth({ account, paths, after, before, passed, result, calm }: Un
   if (status === 'lost') expect(kept.length, reason).toBeLessThan(paths.length);
   if (status === 'released') expect(told.length, reason).toBeGreaterThan(0);
   if (status === 'absent' || status === 'held') expect(told, reason).toEqual([]);
-  if (status === 'absent') expect(result.conclusion, reason).toBe('success');
+  // With a damaged ledger, a pattern may mean more locks than the job knows.
+  const hasGap = result.log.includes('This job may have more locks');
+  if (status === 'absent') expect(result.conclusion, reason).toBe(hasGap ? 'failure' : 'success');
   if (status === 'lost') expect(result.conclusion, reason).toBe('failure');
 }
 

@@ -254,6 +254,7 @@ export async function openWorld(options: WorldOptions) {
     /** Stops the renewal process of the job until its locks have expired. */
     blockRenewers: (number: number) => ends.blockRenewers(playerOf(number)),
     deleteLedger: (number: number) => ends.deleteLedger(playerOf(number)),
+    damageLedger: (number: number) => ends.damageLedger(playerOf(number)),
     /** Kills the job, without any post-step. */
     loseMachine: (number: number) => ends.loseMachine(playerOf(number)),
     /** Resolves when all locks that are not renewed have expired. */
