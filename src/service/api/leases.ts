@@ -40,8 +40,12 @@ const leaseParameter = workspaceParameter.extend({
 });
 
 export function addLeaseRoutes(api: Api, parts: ApiParts): void {
-  const { storage, locks } = parts;
+  addPutLease(api, parts);
+  addHeldLeaseRoutes(api, parts);
+}
 
+function addPutLease(api: Api, parts: ApiParts): void {
+  const { storage, locks } = parts;
   addWorkspaceOperation(api, parts, {
     operationId: 'putLease',
     summary: 'Acquire several locks as one lease',
@@ -83,6 +87,10 @@ export function addLeaseRoutes(api: Api, parts: ApiParts): void {
       );
     },
   });
+}
+
+function addHeldLeaseRoutes(api: Api, parts: ApiParts): void {
+  const { storage, locks } = parts;
 
   addWorkspaceOperation(api, parts, {
     operationId: 'getLease',

@@ -56,6 +56,16 @@ interface Line {
   timer: NodeJS.Timeout | undefined;
 }
 
+export type LockWaiters = ReturnType<typeof createLockWaiters>;
+
+const newLine = (key: LockKey): Line => ({
+  key,
+  members: new Map(),
+  isChecking: false,
+  checkAgain: false,
+  timer: undefined,
+});
+
 /**
  * Queries the database once for all clients of a path that arrive together, and once per change of the path. It polls
  * only while a free path is kept for a client at another instance, or for one that may become present again.
@@ -67,8 +77,7 @@ export function createLockWaiters({ readPath, watchOthers, onCount, onError }: L
   let stopped = false;
 
   function lineOf(key: LockKey): Line {
-    const none = { key, members: new Map(), isChecking: false, checkAgain: false, timer: undefined };
-    const line = lines.get(nameOf(key)) ?? none;
+    const line = lines.get(nameOf(key)) ?? newLine(key);
     lines.set(nameOf(key), line);
     return line;
   }
@@ -88,7 +97,9 @@ export function createLockWaiters({ readPath, watchOthers, onCount, onError }: L
     try {
       while (line.checkAgain && line.members.size > 0) {
         line.checkAgain = false;
-        wake(line, await readPath(line.key));
+        const { isFree, next, lookAgainMs } = await readPath(line.key);
+        for (const [{ end }, isTurn] of [...line.members]) if (isFree && isTurn(next)) end('turn');
+        scheduleCheck(line, lookAgainMs);
       }
     } catch (error) {
       onError(error);
@@ -96,11 +107,6 @@ export function createLockWaiters({ readPath, watchOthers, onCount, onError }: L
     } finally {
       line.isChecking = false;
     }
-  }
-
-  function wake(line: Line, { isFree, next, lookAgainMs }: PathState): void {
-    for (const [{ end }, isTurn] of [...line.members]) if (isFree && isTurn(next)) end('turn');
-    scheduleCheck(line, lookAgainMs);
   }
 
   /** Must be called with the name of each line that changed, or whose lock changed; with undefined if any may have. */

@@ -12,14 +12,14 @@ import { type LockKey, nameOf, toLock } from './find.ts';
 import { readPath } from './kept-paths.ts';
 import type { LeaseKey } from './lease-store.ts';
 import { endLease, type LeaseRequest, renewLease, takeLease } from './leases.ts';
-import { createLockWaiters, type Wait, type WatchedPath } from './local-waiters.ts';
+import { createLockWaiters, type Wait } from './local-waiters.ts';
 import { createLockQuota, type LockQuotas } from './lock-quota.ts';
-import { endOfLine, placeInLine } from './queue.ts';
+import { endOfLine } from './queue.ts';
 import { lockedRefusal, orThrow } from './refusals.ts';
 import type { LockRequest } from './store-locks.ts';
 import { type TakeRequest, take } from './take.ts';
-import { type Place, presenceMs, requestGapMs, type Waited, type WaitOptions, waitIds } from './wait-terms.ts';
-import { extendPresence } from './waits.ts';
+import { createPresence, createWaitInLine, type WaitInLine } from './wait-in-line.ts';
+import { type WaitOptions, waitIds } from './wait-terms.ts';
 
 /** If more lines than this change, one message says that any line may have changed. */
 const maxNamedLines = 100;
@@ -42,36 +42,14 @@ interface LocksOptions {
 
 /** The locks of one instance. Every change also notifies waiting clients. */
 export function createLocks({ storage, idempotency, quotas, metrics, onError }: LocksOptions) {
-  const { read, commit, batchCommits, broadcast } = storage;
-  const quota = createLockQuota(quotas);
-
-  const commitAcquire = idempotency.idempotentBatch({
-    decide: (db, requests: readonly TakeRequest[]) => take(db, requests, quota),
-    isDone: ({ kind }) => kind === 'granted',
-  });
-
-  const commitRenewal = idempotency.idempotentBatch({
-    decide: renewLocks,
-    isDone: ({ kind }) => kind === 'renewed',
-  });
-
-  const commitRelease = batchCommits(({ workspace }: ReleaseRequest) => ({ workspace }), releaseLocks);
-
-  /** Batched, because the waits of a thousand clients may end at the same time. */
-  const commitPresence = batchCommits(
-    ({ workspace }: Pick<Wait, 'id' | 'workspace'> & Pick<Place, 'requestId' | 'presentMs'>) => ({ workspace }),
-    async (db, leaving) => {
-      await extendPresence(db, leaving);
-      return leaving.map(() => undefined);
-    },
-  );
-
+  const { read, broadcast } = storage;
   const waiters = createLockWaiters({
     readPath: (key) => readPath(read, key),
     watchOthers: broadcast.listen,
     onCount: (workspace, change) => metrics.lockWaiters.inc({ workspace }, change),
     onError,
   });
+  const presence = createPresence(storage, waiters.placed, onError);
 
   /** Notifies the waiting clients of all instances that locks on these paths, or their lines, have changed. */
   function onChange(workspace: string, paths: readonly string[]): void {
@@ -82,66 +60,42 @@ export function createLocks({ storage, idempotency, quotas, metrics, onError }: 
     }
   }
 
-  /** Attempts once, or with options at each turn of the client, until the decision is final or the wait ends. */
-  async function inLine<Decision extends { readonly kind: string; readonly watched?: readonly WatchedPath[] }>(
-    id: string,
-    { workspace, bearer: { owner } }: Pick<LockRequest, 'workspace' | 'bearer'>,
-    options: WaitOptions | undefined,
-    attempt: (place?: Place) => Promise<Decision>,
-  ): Promise<Waited<Decision>> {
-    if (options === undefined) return attempt();
-    const { seconds, urgency, gone, authenticate } = options;
-    const deadline = performance.now() + seconds * 1_000;
-    const requestId = randomUUID();
-    const client = { id, workspace, owner, requestId, gone };
-    const place = { requestId, urgency, gone, presentMs: seconds > 0 ? presenceMs : requestGapMs };
-    // Others look again within requestGapMs, even at a path that was kept for this client: see lookAgainMs().
-    const leave = (presentMs: number) => commitPresence({ ...client, presentMs }).catch(onError);
-    async function decide(isFirst: boolean): Promise<Decision> {
-      try {
-        if (!isFirst) await authenticate();
-        return await attempt({ ...place, isFirst });
-      } catch (error) {
-        // Others must not wait for a client that was refused at its turn, or disconnected after it joined the line.
-        if (!isFirst || gone.aborted) await leave(0);
-        throw error;
-      }
-    }
-    let last = await decide(true);
-    let waitedSeconds: number | undefined = seconds;
-    while (last.watched !== undefined && seconds > 0) {
-      const ms = Math.max(0, deadline - performance.now());
-      const outcome = await waiters.wait({ ...client, ms, watched: last.watched });
-      // Too many clients are waiting. A response without `Preference-Applied` tells the client that it did not wait.
-      if (outcome === undefined) waitedSeconds = undefined;
-      if (outcome !== 'turn') {
-        // When this instance stops, the client retries at another one.
-        if (outcome !== 'stopped') await leave(outcome === 'gone' ? 0 : requestGapMs);
-        break;
-      }
-      last = await decide(false);
-    }
-    const queue = last.watched && (await placeInLine(read, id));
-    return { ...last, waitedSeconds, queue };
-  }
+  const inLine = createWaitInLine(read, waiters, presence);
+  const parts = { storage, idempotency, quota: createLockQuota(quotas), inLine, onChange, onError };
+  return {
+    ...singleLocks(parts, waiters.changed),
+    ...leasesOf(parts),
+    ...requestsOfPeople(parts),
+    /** Waits until nobody holds the path. Undefined if too many clients already wait. */
+    waitUntilFree({ path, ...client }: Pick<Wait, 'workspace' | 'owner' | 'ms' | 'gone'> & LockKey) {
+      return waiters.wait({ ...client, id: randomUUID(), watched: [{ path, isTurn: () => true }] });
+    },
+    /** Called periodically, so that others wait for the clients here. */
+    keepPresent: presence.keep,
+    /** Ends all waits, so that the clients retry at another instance. */
+    endWaits: waiters.stop,
+  };
+}
 
-  /** Workspaces with an update of their presence in progress. */
-  const keeping = new Set<string>();
+interface LockParts extends Pick<LocksOptions, 'storage' | 'idempotency' | 'onError'> {
+  readonly quota: ReturnType<typeof createLockQuota>;
+  readonly inLine: WaitInLine;
+  readonly onChange: (workspace: string, paths: readonly string[]) => void;
+}
 
-  async function keepPresentIn(workspace: string, clients: ReturnType<typeof waiters.placed>): Promise<void> {
-    keeping.add(workspace);
-    try {
-      const present = clients.map(({ id, requestId }) => ({ id, requestId, presentMs: presenceMs }));
-      const kept = await commit({ workspace }, (db) => extendPresence(db, present));
-      const newest = new Set<string | undefined>(kept.map(({ requestId }) => requestId));
-      // The wait was granted or ended elsewhere, or has a newer request: the next attempt finds out which.
-      for (const { requestId, end } of clients) if (!newest.has(requestId)) end('turn');
-    } catch (error) {
-      onError(error);
-    } finally {
-      keeping.delete(workspace);
-    }
-  }
+/** `changed` tells the clients here that the line of a path has changed. */
+function singleLocks({ storage, idempotency, quota, inLine, onChange }: LockParts, changed: (line: string) => void) {
+  const commitAcquire = idempotency.idempotentBatch({
+    decide: (db, requests: readonly TakeRequest[]) => take(db, requests, quota),
+    isDone: ({ kind }) => kind === 'granted',
+  });
+
+  const commitRenewal = idempotency.idempotentBatch({
+    decide: renewLocks,
+    isDone: ({ kind }) => kind === 'renewed',
+  });
+
+  const commitRelease = storage.batchCommits(({ workspace }: ReleaseRequest) => ({ workspace }), releaseLocks);
 
   return {
     /**
@@ -159,12 +113,12 @@ export function createLocks({ storage, idempotency, quotas, metrics, onError }: 
       const decision = await inLine(waitId, request, waitOptions, async (place) => {
         const comparison = await compare();
         const decided = await commitAcquire(keyed, { ...asked, place, comparison });
-        waiters.changed(nameOf(key));
+        changed(nameOf(key));
         return orThrow(decided);
       });
       if (decision.kind === 'blocked') {
         // Its place may now belong to a newer request of the same client.
-        const queue = decision.queue?.length ? decision.queue : await endOfLine(read, key);
+        const queue = decision.queue?.length ? decision.queue : await endOfLine(storage.read, key);
         throw lockedRefusal({ ...decision, queue });
       }
       const { locks, comparison, waitedSeconds } = decision;
@@ -184,6 +138,12 @@ export function createLocks({ storage, idempotency, quotas, metrics, onError }: 
       if (decision.kind === 'released') onChange(request.workspace, [decision.lock.path]);
       return decision;
     },
+  };
+}
+
+function leasesOf({ storage, quota, inLine, onChange }: LockParts) {
+  const { commit } = storage;
+  return {
     /** Like acquire(), for the locks of a lease. */
     acquireLease(request: LeaseRequest, waitOptions: WaitOptions | undefined) {
       return inLine(waitIds.ofLease(request), request, waitOptions, async (place) => {
@@ -203,6 +163,12 @@ export function createLocks({ storage, idempotency, quotas, metrics, onError }: 
       if (ending !== undefined) onChange(key.workspace, ending.changed);
       return ending;
     },
+  };
+}
+
+function requestsOfPeople({ storage, onChange, onError }: LockParts) {
+  const { read, commit } = storage;
+  return {
     async askFor(request: AskRequest) {
       const asked = await commit({ workspace: request.workspace }, (db) => ask(db, request));
       onChange(request.workspace, [request.path]);
@@ -225,18 +191,6 @@ export function createLocks({ storage, idempotency, quotas, metrics, onError }: 
         }
       }
     },
-    /** Waits until nobody holds the path. Undefined if too many clients already wait. */
-    waitUntilFree({ path, ...client }: Pick<Wait, 'workspace' | 'owner' | 'ms' | 'gone'> & LockKey) {
-      return waiters.wait({ ...client, id: randomUUID(), watched: [{ path, isTurn: () => true }] });
-    },
-    /** Called periodically, so that others wait for the clients here. A slow workspace does not delay the rest. */
-    async keepPresent(): Promise<void> {
-      const byWorkspace = [...Map.groupBy(waiters.placed(), (client) => client.workspace)];
-      const due = byWorkspace.filter(([workspace]) => !keeping.has(workspace));
-      await Promise.all(due.map(([workspace, clients]) => keepPresentIn(workspace, clients)));
-    },
-    /** Ends all waits, so that the clients retry at another instance. */
-    endWaits: waiters.stop,
   };
 }
 

@@ -69,11 +69,8 @@ export async function nextInLine<Lease extends Waiting>(
   async function readLines(count: 1 | 10 | 50): Promise<boolean> {
     const unread = [...lines.values()].filter((line) => line.next === undefined && line.keptFor === undefined);
     if (unread.length === 0) return false;
-    const most = count * unread.length > maxRead ? (10 * unread.length > maxRead ? 1 : 10) : count;
-    const found = await first(
-      unread.map(({ path, after, before }) => ({ ...path, after, before })),
-      most,
-    );
+    const ranges = unread.map(({ path, after, before }) => ({ ...path, after, before }));
+    const found = await first(ranges, countOf(count, unread.length));
     for (const line of unread) line.next = [];
     for (const { index, lease } of found) unread[index]?.next?.push(lease);
     for (const { next } of unread) next?.sort(byRank);
@@ -89,22 +86,9 @@ export async function nextInLine<Lease extends Waiting>(
     return true;
   }
 
-  /**
-   * The leases at the head of some line, in order. A rank may have changed between two queries. The first one read
-   * counts, or the lease would wait for itself.
-   */
-  function nextOfLines() {
-    const heads = [...lines.values()].flatMap((line) => {
-      const lease = line.keptFor === undefined ? line.next?.[0] : undefined;
-      return lease === undefined ? [] : [{ lease, line }];
-    });
-    heads.sort((one, other) => byRank(one.lease, other.lease));
-    return Map.groupBy(heads, ({ lease }) => lease.id).values();
-  }
-
   /** Reads the free paths of leases that may get some, and adds their lines. Returns whether there were any. */
   async function readFree(): Promise<boolean> {
-    const next = nextOfLines().flatMap(([head]) => (head === undefined ? [] : [head.lease]));
+    const next = headsOf(lines.values()).flatMap(([head]) => (head === undefined ? [] : [head.lease]));
     const sets = [...next].filter(({ id }) => !shares.has(id) && !freeOf.has(id));
     if (sets.length === 0) return false;
     const found = Map.groupBy(await free(sets), ({ id }) => id);
@@ -122,9 +106,7 @@ export async function nextInLine<Lease extends Waiting>(
     const paths = freeOf.get(lease.id);
     if (known !== undefined || paths === undefined) return known;
     const ofPaths = paths.map((path) => lineOf(path, lease.rank));
-    const isKnown = ({ keptFor, next }: Line<Lease>): boolean =>
-      keptFor !== undefined || (next !== undefined && (next[0] === undefined || byRank(next[0], lease) >= 0));
-    if (!ofPaths.every(isKnown)) return undefined;
+    if (!ofPaths.every((line) => isKnownUntil(line, lease))) return undefined;
     const open = ofPaths.flatMap(({ path, keptFor }) => (keptFor === undefined ? nameOf(path) : []));
     return new Set(open.length >= lease.wanted ? open.slice(0, lease.wanted) : lease.keeps ? open : []);
   }
@@ -132,7 +114,7 @@ export async function nextInLine<Lease extends Waiting>(
   /** Returns whether it decided any. */
   function decide(): boolean {
     let decided = 0;
-    for (const heads of nextOfLines()) {
+    for (const heads of headsOf(lines.values())) {
       const [{ lease } = {}] = heads;
       const share = lease && shareOf(lease);
       if (lease === undefined || share === undefined) continue;
@@ -149,7 +131,6 @@ export async function nextInLine<Lease extends Waiting>(
   }
 
   const ofAsked = asked.map((path) => lineOf(path, path.before ?? lastRank));
-  const isOpen = ({ keptFor, next }: Line<Lease>): boolean => keptFor === undefined && next?.length !== 0;
   let isStuck = false;
   for (let count: 1 | 50 = 1; ofAsked.some(isOpen) && !isStuck; count = 50) {
     const hasRead = [await readLines(count), await readFree()].includes(true);
@@ -162,12 +143,37 @@ export async function nextInLine<Lease extends Waiting>(
   });
 }
 
+/**
+ * The leases at the head of some line, in order. A rank may have changed between two queries. The first one read
+ * counts, or the lease would wait for itself.
+ */
+function headsOf<Lease extends Waiting>(lines: Iterable<Line<Lease>>) {
+  const heads = [...lines].flatMap((line) => {
+    const lease = line.keptFor === undefined ? line.next?.[0] : undefined;
+    return lease === undefined ? [] : [{ lease, line }];
+  });
+  heads.sort((one, other) => byRank(one.lease, other.lease));
+  return Map.groupBy(heads, ({ lease }) => lease.id).values();
+}
+
+/** Whether the leases ahead of this one are decided. */
+const isKnownUntil = <Lease extends Waiting>({ keptFor, next }: Line<Lease>, lease: Lease): boolean =>
+  keptFor !== undefined || (next !== undefined && (next[0] === undefined || byRank(next[0], lease) >= 0));
+
+/** Whether the path may still be kept for a lease. */
+const isOpen = ({ keptFor, next }: Line<Waiting>): boolean => keptFor === undefined && next?.length !== 0;
+
 const beforeAll = Number.MIN_SAFE_INTEGER;
 /** Sorts after the ranks of all leases. */
 export const lastRank = Number.MAX_SAFE_INTEGER;
 
 /** Maximum number of leases per query, for all lines together. */
 const maxRead = 50_000;
+
+function countOf(count: 1 | 10 | 50, lines: number): 1 | 10 | 50 {
+  if (count * lines <= maxRead) return count;
+  return 10 * lines > maxRead ? 1 : 10;
+}
 
 const distinct = <Lease extends Waiting>(leases: readonly Lease[]): readonly Lease[] => [
   ...new Map(leases.map((lease) => [lease.id, lease])).values(),
