@@ -50,16 +50,19 @@ export async function runUnderLocks(program: ConnectionContext, request: RunRequ
   const forgetSuspension = onSignals(['SIGTSTP'], () =>
     remote.report('Not suspended: locks and the place in line would be lost.'),
   );
+  let hasLost = false;
   try {
+    let code: number;
     try {
       const acquired = await acquireGoal(context);
       // The signal arrived while the last response was in flight.
       if (signals.interrupted.aborted) throw didNotRun('Interrupted.');
-      return await runWithLocks(context, acquired);
+      code = await runWithLocks(context, acquired);
     } finally {
       // Includes locks that an earlier attempt failed to release.
-      await session.releaseAll(releaseMs);
+      ({ hasLost } = await session.releaseAll(releaseMs));
     }
+    return hasLost ? lockLost : code;
   } catch (error) {
     const failure = error instanceof ServiceError ? didNotRun(error.message) : error;
     throw withExitCode(failure, signals.exitCode());

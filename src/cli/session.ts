@@ -4,7 +4,7 @@ import { milliseconds, type Ttl } from '../interface/duration.ts';
 import { clockTime, formatTime } from '../interface/format.ts';
 import type { Entry } from '../locks/ledger/entry.ts';
 import { openHistory } from '../locks/ledger/history.ts';
-import { lostRenewalText, unansweredText } from '../locks/messages.ts';
+import { heldText, lostRenewalText, unansweredText } from '../locks/messages.ts';
 import { cleanupLimits, endLease, rollBack } from '../locks/release.ts';
 import { renewLocks } from '../locks/renewal/renew-locks.ts';
 import { createSchedule } from '../locks/renewal/schedule.ts';
@@ -24,30 +24,35 @@ export function createCommandSession(remote: RemoteService, ttl: Ttl, note?: str
   const terms = { service, workspace, step, type: 'exclusive', ttl, note };
   const settling = { ...time, client, record: ledger.record, signal: interrupted };
 
-  /** Releases all locks that were not lost. Reports those that could not be released, and returns their number. */
-  async function release(maxMs: number): Promise<number> {
+  /** Releases all locks that were not lost. Reports those that could not be released, or were lost since. */
+  async function release(maxMs: number) {
     const acquired = ledger.held();
     const now = client.serverNow();
     const lastEnd = Math.max(...acquired.map(({ grant }) => Date.parse(grant.lock.expires_at)));
     // An expired lock needs no release.
     const timeMs = Math.min(maxMs, Math.max(lastEnd - now, minReleaseMs));
     const limits = cleanupLimits(steadyClock, timeMs, interrupted);
-    const left = await rollBack(settling, acquired, limits);
+    let hasLost = false;
+    const left = await rollBack(settling, acquired, limits, (path, holder) => {
+      hasLost = true;
+      report(`The lock on ${path} was lost before its release: ${heldText(path, holder, client.serverNow())}.`);
+    });
     for (const { grant, error } of left) {
       const end = clockTime(Date.parse(grant.lock.expires_at), now);
       const reason = error?.message ?? 'The current lock may belong to another job.';
       report(`Could not release the lock on ${grant.path}: ${reason} It expires at ${end}.`);
     }
-    return left.length;
+    return { left: left.length, hasLost };
   }
 
   return {
     step,
     ledger,
     context: { ...settling, terms, log: { line: report } },
-    /** Releases locks, ends leases, and reports unanswered requests. Returns whether nothing is left. */
-    async releaseAll(maxMs: number): Promise<boolean> {
-      let left = await release(maxMs);
+    /** Releases locks, ends leases, and reports unanswered requests. */
+    async releaseAll(maxMs: number): Promise<{ readonly isReleased: boolean; readonly hasLost: boolean }> {
+      const { hasLost, ...released } = await release(maxMs);
+      let { left } = released;
       const { leases, held, unanswered } = ledger.read();
       const granted = new Set(held.map(({ grant }) => grant.lock.lease));
       const limits = cleanupLimits(steadyClock, maxMs, interrupted);
@@ -59,7 +64,7 @@ export function createCommandSession(remote: RemoteService, ttl: Ttl, note?: str
         report(`Locks may have been acquired (${intent.path}): ${end.error.message}`);
       }
       for (const intent of unanswered) report(unansweredText(intent));
-      return left + unanswered.length === 0;
+      return { isReleased: left + unanswered.length === 0, hasLost };
     },
   };
 }

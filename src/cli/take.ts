@@ -24,7 +24,7 @@ export async function takeLocks(connect: Connect, { paths: named, branch, ttl, n
     if (result.kind === 'acquired') return result.locks.toSorted(byPath);
     throw new CommandError(notAcquiredText(result, wait, remote.client.serverNow(), asFlag));
   } catch (error) {
-    const isReleased = await releaseAll(rollBackMs);
+    const { isReleased } = await releaseAll(rollBackMs);
     if (!(error instanceof CommandError && isReleased)) throw error;
     throw new CommandError(`${error.message} Nothing was locked.`, error.exitCode);
   }

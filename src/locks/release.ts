@@ -40,17 +40,26 @@ export interface Unreleased {
   readonly error: ServiceError | undefined;
 }
 
-/** Releases the locks, those of a lease with a single request. Returns the locks that could not be released. */
+/**
+ * Releases the locks, those of a lease with a single request. Returns the locks that could not be released, and calls
+ * `onLost` for those that someone else has replaced.
+ */
 export async function rollBack(
   context: ReleaseContext & Pick<LockContext, 'signal'>,
   acquired: readonly Omit<Unreleased, 'error'>[],
   within = cleanupLimits(context.clock, rollBackMs, context.signal),
+  onLost: (path: string, holder: KnownLock | undefined) => void = () => undefined,
 ): Promise<readonly Unreleased[]> {
   const left: Unreleased[] = [];
   const releaseTarget = createRelease(context, within);
 
+  function checkLoss({ grant, mayBeReleased }: OurLock, end: ReleaseResult): void {
+    if (end.kind === 'other' && !mayBeReleased && !end.mayBeDone) onLost(grant.path, end.holder);
+  }
+
   async function release({ grant, mayBeReleased = false }: Omit<Unreleased, 'error'>): Promise<void> {
     const result = await releaseTarget({ ...grant, grant, mayBeReleased });
+    checkLoss({ grant, mayBeReleased }, result);
     if (result.kind === 'ambiguous') left.push({ grant, error: undefined });
     if (result.kind !== 'failed') return;
     left.push({ grant, error: result.error, mayBeReleased: mayBeReleased || result.mayBeDone });
@@ -61,7 +70,13 @@ export async function rollBack(
     const [first] = locks;
     if (lease === undefined || first === undefined) continue;
     const end = await endLease(context, { ...first.grant, lease }, within);
-    if (end.kind !== 'ended') left.push(...locks.map(({ grant }) => ({ grant, error: end.error })));
+    if (end.kind === 'ended') {
+      const endOf = endsInLease(end);
+      for (const { grant, mayBeReleased = false } of locks) {
+        const ended = endOf({ grant, mayBeReleased });
+        checkLoss(ended.lock, ended.end);
+      }
+    } else left.push(...locks.map(({ grant }) => ({ grant, error: end.error })));
   }
   await Promise.all((byLease.get(undefined) ?? []).map(release));
   return left;

@@ -343,6 +343,21 @@ describe('a lock that is lost', () => {
     expect(await locks()).toHaveLength(1);
   });
 
+  test.each([
+    ['alone', []],
+    ['with another one, in a lease', ['b']],
+  ])('after the last renewal and before the release is reported, too: 76, %s', async (_, others) => {
+    const file = join(temporaryFolder(), 'go-on');
+    const command = start([...others, '--ttl', '1h'], `echo ready; until [ -e ${file} ]; do sleep 0.05; done`);
+    await ready(command);
+    await takeAway();
+    await lockIt(service.secret);
+    await writeFile(file, '');
+    expect(await command.ended(), command.stderr()).toBe(76);
+    expect(command.stderr()).toMatch(/The lock on Content\/Hero\.uasset was lost before its release: .* is held by /);
+    expect(await locks()).toHaveLength(1);
+  });
+
   test('gives a command time to end, even one that is suspended', async () => {
     const script = 'trap "sleep 0.3; echo stopped" TERM; echo ready; kill -STOP $$; echo over';
     const command = start(['--ttl', '6s'], script);

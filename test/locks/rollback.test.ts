@@ -74,7 +74,7 @@ test('a command reports a lock that it cannot release because nothing identifies
   const session = commandSession(client, terms.ttl, (line) => reported.push(line));
   // Its lifetime may have ended already.
   session.ledger.record(grantOf('a', { lock: lockOf('a', { expires_at: iso(1_000) }) }));
-  expect(await session.releaseAll(1_000)).toBe(false);
+  expect(await session.releaseAll(1_000)).toEqual({ isReleased: false, hasLost: false });
   expect(reported).toEqual([
     expect.stringMatching(/^Could not release the lock on a: The current lock may belong to another job/),
   ]);
