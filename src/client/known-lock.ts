@@ -14,7 +14,7 @@ export function etagOf(response: ClientResponse): string | undefined {
 }
 
 /**
- * Whether an If-Match with the ETag can match one lock only (RFC 9110 section 13.1.1). Weak ETags (W/"…") match
+ * Whether a lock can be identified by the ETag in an If-Match (RFC 9110 section 13.1.1). Weak ETags (W/"…") match
  * nothing, and `*` matches any lock, also as part of a list.
  */
 export function isEtag(text: string): boolean {
