@@ -133,141 +133,153 @@ export type History = ReturnType<typeof openHistory>;
 
 /** The results of all requests of a job's steps. They grow with the ledger. */
 export function openHistory() {
-  const unanswered = new Map<string, Intent>();
-  /** By idempotency key: all requests with a key are about the same lock. */
-  const granted = new Map<string, Granted>();
-  /** The keys of all grants of a path. */
-  const keysAt = new Map<string, string[]>();
-  /** The last renewal of each step. Kept per step, because thousands of locks may be renewed thousands of times. */
-  const renewals = new Map<string, Renewal>();
-  const renewalErrors = new Map<string, string>();
-  /** The processes of steps that do not have all of their locks yet. */
-  const acquiring = new Map<string, RecordedProcess>();
-  const leases = new Map<string, LeaseIntent>();
-
-  const isHeld = ({ ending }: JobLock): boolean => ending === undefined;
-  const all = (): IteratorObject<Granted> => granted.values().map(withRenewal);
-  const held = (): IteratorObject<Granted> => all().filter(isHeld);
-  const withKeys = (keys: readonly string[] = []): readonly Granted[] =>
-    keys.flatMap((key) => granted.get(key) ?? []).map(withRenewal);
-
-  function change(locks: Iterable<Granted>, to: Partial<Granted>): void {
-    for (const lock of locks) granted.set(lock.grant.key, { ...lock, ...to });
-  }
-
-  /** Adds the expiry after the last renewal of its step. A lock that has ended, or may have, is not renewed. */
-  function withRenewal(lock: Granted): Granted {
-    const { grant, mayBeReleased, loss, ending } = lock;
-    const renewal = renewals.get(grant.step);
-    const isOver = mayBeReleased || (loss ?? ending) !== undefined;
-    if (renewal === undefined || renewal === lock.renewal || isOver) return lock;
-    const { expires_at, renewedUntil } = renewal;
-    return { ...lock, renewal, grant: { ...grant, renewedUntil, lock: { ...grant.lock, expires_at } } };
-  }
-
-  /** The locks that an entry is about: by key, or by id or ETag, or otherwise the newest lock that it may be about. */
-  function locksOf(entry: Extract<Entry, { kind: 'releasing' | 'ended' }>): readonly Granted[] {
-    if (entry.key !== undefined) return withKeys([entry.key]).filter(isHeld);
-    const locks = withKeys(keysAt.get(locationKey(entry))).filter(isHeld);
-    const same = locks.filter(({ grant }) => isSameLock(entry, grant.lock));
-    return same.length > 0 ? same : locks.filter(({ grant }) => isSameLock(entry, grant.lock) === undefined).slice(-1);
-  }
-
-  function addEntry(entry: Entry): void {
-    switch (entry.kind) {
-      case 'step-started':
-        if (entry.main !== undefined) acquiring.set(entry.step, entry.main);
-        break;
-      case 'intent':
-        unanswered.set(entry.key, entry);
-        break;
-      case 'lease':
-        leases.set(entry.lease, entry);
-        break;
-      case 'lease-ended':
-        leases.delete(entry.lease);
-        change(
-          held().filter(({ grant }) => grant.lock.lease === entry.lease),
-          { ending: entry },
-        );
-        break;
-      case 'acquired':
-      case 'step-ended':
-        acquiring.delete(entry.step);
-        break;
-      case 'granted': {
-        unanswered.delete(entry.key);
-        // A second grant is about the same lock, whose ETag has changed in a renewal.
-        const [before] = withKeys([entry.key]).filter(isHeld);
-        if (before === undefined) granted.delete(entry.key);
-        const proofs = before?.proofs ?? [];
-        // Changed in place, to avoid copying thousands of renewals each time.
-        proofs.push({ id: entry.lock.id, etag: entry.lock.etag });
-        granted.set(entry.key, {
-          grant: { ...entry, at: before?.grant.at ?? entry.at },
-          mayBeReleased: false,
-          proofs,
-          renewal: renewals.get(entry.step),
-          releases: 0,
-        });
-        const others = (keysAt.get(locationKey(entry)) ?? []).filter((key) => key !== entry.key);
-        change(withKeys(others), { grantedAgain: true });
-        keysAt.set(locationKey(entry), [...others, entry.key]);
-        break;
-      }
-      case 'renewed': {
-        const { step, except = [] } = entry;
-        const excepted = except.flatMap((path) => withKeys(keysAt.get(locationKey({ ...entry, path }))));
-        change(
-          excepted.filter(({ grant }) => grant.step === step),
-          { renewal: entry },
-        );
-        renewals.set(step, entry);
-        renewalErrors.delete(entry.step);
-        break;
-      }
-      case 'unrenewed':
-        renewalErrors.set(entry.step, entry.reason);
-        break;
-      case 'lost':
-        change(withKeys([entry.key]), { loss: entry });
-        break;
-      case 'releasing':
-        for (const lock of locksOf(entry)) {
-          const releases = Math.max(0, lock.releases + (entry.failed === true ? -1 : 1));
-          change([lock], { releases, mayBeReleased: releases > 0 });
-        }
-        break;
-      case 'ended':
-        if (entry.key !== undefined) unanswered.delete(entry.key);
-        change(locksOf(entry), { ending: entry });
-    }
-  }
-
-  /** A lease that held locks ends with the last of these. */
-  function openLeases(): readonly LeaseIntent[] {
-    const ended = new Set(granted.values().map(({ grant }) => grant.lock.lease));
-    for (const { grant } of held()) ended.delete(grant.lock.lease);
-    return [...leases.values()].filter(({ lease }) => !ended.has(lease));
-  }
-
+  const records = noRecords();
   return {
     /** Entries must be added in order, because later entries contain the results of earlier ones. */
     add(entries: readonly Entry[]): void {
-      for (const entry of entries) addEntry(entry);
+      for (const entry of entries) addEntry(records, entry);
     },
     read: () => ({
       /** Granted, and not known to have ended. */
-      held: [...held().map((lock) => ({ ...lock, renewalError: renewalErrors.get(lock.grant.step) }))],
+      held: [...held(records).map((lock) => ({ ...lock, renewalError: records.renewalErrors.get(lock.grant.step) }))],
       /** Requests without a result in the ledger. */
-      unanswered: [...unanswered.values()],
+      unanswered: [...records.unanswered.values()],
       /** All granted locks, including ended ones. A path that was granted again has several. */
-      granted: all,
-      acquiring,
+      granted: () => all(records),
+      acquiring: records.acquiring,
       /** Leases that are not known to have ended. */
-      leases: openLeases(),
+      leases: openLeases(records),
     }),
   };
+}
+
+type Records = ReturnType<typeof noRecords>;
+
+const noRecords = () => ({
+  unanswered: new Map<string, Intent>(),
+  /** By idempotency key: all requests with a key are about the same lock. */
+  granted: new Map<string, Granted>(),
+  /** The keys of all grants of a path. */
+  keysAt: new Map<string, string[]>(),
+  /** The last renewal of each step. Kept per step, because thousands of locks may be renewed thousands of times. */
+  renewals: new Map<string, Renewal>(),
+  renewalErrors: new Map<string, string>(),
+  /** The processes of steps that do not have all of their locks yet. */
+  acquiring: new Map<string, RecordedProcess>(),
+  leases: new Map<string, LeaseIntent>(),
+});
+
+const isHeld = ({ ending }: JobLock): boolean => ending === undefined;
+
+const all = (records: Records): IteratorObject<Granted> =>
+  records.granted.values().map((lock) => withRenewal(records, lock));
+
+const held = (records: Records): IteratorObject<Granted> => all(records).filter(isHeld);
+
+const withKeys = (records: Records, keys: readonly string[] = []): readonly Granted[] =>
+  keys.flatMap((key) => records.granted.get(key) ?? []).map((lock) => withRenewal(records, lock));
+
+function addEntry(records: Records, entry: Entry): void {
+  const { unanswered, granted, keysAt, renewals, renewalErrors, acquiring, leases } = records;
+  switch (entry.kind) {
+    case 'step-started':
+      if (entry.main !== undefined) acquiring.set(entry.step, entry.main);
+      break;
+    case 'intent':
+      unanswered.set(entry.key, entry);
+      break;
+    case 'lease':
+      leases.set(entry.lease, entry);
+      break;
+    case 'lease-ended':
+      leases.delete(entry.lease);
+      change(
+        records,
+        held(records).filter(({ grant }) => grant.lock.lease === entry.lease),
+        { ending: entry },
+      );
+      break;
+    case 'acquired':
+    case 'step-ended':
+      acquiring.delete(entry.step);
+      break;
+    case 'granted': {
+      unanswered.delete(entry.key);
+      // A second grant is about the same lock, whose ETag has changed in a renewal.
+      const [before] = withKeys(records, [entry.key]).filter(isHeld);
+      if (before === undefined) granted.delete(entry.key);
+      const proofs = before?.proofs ?? [];
+      // Changed in place, to avoid copying thousands of renewals each time.
+      proofs.push({ id: entry.lock.id, etag: entry.lock.etag });
+      granted.set(entry.key, {
+        grant: { ...entry, at: before?.grant.at ?? entry.at },
+        mayBeReleased: false,
+        proofs,
+        renewal: renewals.get(entry.step),
+        releases: 0,
+      });
+      const others = (keysAt.get(locationKey(entry)) ?? []).filter((key) => key !== entry.key);
+      change(records, withKeys(records, others), { grantedAgain: true });
+      keysAt.set(locationKey(entry), [...others, entry.key]);
+      break;
+    }
+    case 'renewed': {
+      const { step, except = [] } = entry;
+      const excepted = except.flatMap((path) => withKeys(records, keysAt.get(locationKey({ ...entry, path }))));
+      change(
+        records,
+        excepted.filter(({ grant }) => grant.step === step),
+        { renewal: entry },
+      );
+      renewals.set(step, entry);
+      renewalErrors.delete(entry.step);
+      break;
+    }
+    case 'unrenewed':
+      renewalErrors.set(entry.step, entry.reason);
+      break;
+    case 'lost':
+      change(records, withKeys(records, [entry.key]), { loss: entry });
+      break;
+    case 'releasing':
+      for (const lock of locksOf(records, entry)) {
+        const releases = Math.max(0, lock.releases + (entry.failed === true ? -1 : 1));
+        change(records, [lock], { releases, mayBeReleased: releases > 0 });
+      }
+      break;
+    case 'ended':
+      if (entry.key !== undefined) unanswered.delete(entry.key);
+      change(records, locksOf(records, entry), { ending: entry });
+  }
+}
+
+/** The locks that an entry is about: by key, or by id or ETag, or otherwise the newest lock that it may be about. */
+function locksOf(records: Records, entry: Extract<Entry, { kind: 'releasing' | 'ended' }>): readonly Granted[] {
+  if (entry.key !== undefined) return withKeys(records, [entry.key]).filter(isHeld);
+  const locks = withKeys(records, records.keysAt.get(locationKey(entry))).filter(isHeld);
+  const same = locks.filter(({ grant }) => isSameLock(entry, grant.lock));
+  return same.length > 0 ? same : locks.filter(({ grant }) => isSameLock(entry, grant.lock) === undefined).slice(-1);
+}
+
+function change({ granted }: Records, locks: Iterable<Granted>, to: Partial<Granted>): void {
+  for (const lock of locks) granted.set(lock.grant.key, { ...lock, ...to });
+}
+
+/** Adds the expiry after the last renewal of its step. A lock that has ended, or may have, is not renewed. */
+function withRenewal({ renewals }: Records, lock: Granted): Granted {
+  const { grant, mayBeReleased, loss, ending } = lock;
+  const renewal = renewals.get(grant.step);
+  const isOver = mayBeReleased || (loss ?? ending) !== undefined;
+  if (renewal === undefined || renewal === lock.renewal || isOver) return lock;
+  const { expires_at, renewedUntil } = renewal;
+  return { ...lock, renewal, grant: { ...grant, renewedUntil, lock: { ...grant.lock, expires_at } } };
+}
+
+/** A lease that held locks ends with the last of these. */
+function openLeases(records: Records): readonly LeaseIntent[] {
+  const ended = new Set(records.granted.values().map(({ grant }) => grant.lock.lease));
+  for (const { grant } of held(records)) ended.delete(grant.lock.lease);
+  return [...records.leases.values()].filter(({ lease }) => !ended.has(lease));
 }
 
 type Location = WorkspaceRef & { readonly path: string };
