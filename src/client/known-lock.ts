@@ -72,6 +72,8 @@ export function grantedLockIn(
 export interface LockProof {
   readonly etag?: string | undefined;
   readonly id?: string | undefined;
+  /** Can show that a lock with the same id is a later one. */
+  readonly acquired_at?: string | undefined;
 }
 
 /** The proof as a request header, with quotes; undefined if the lock cannot be identified there. */

@@ -146,6 +146,9 @@ export function otherEtag(
   const listed = found?.kind === 'locked' && !mayBeDone ? found.lock : undefined;
   const lock = holder ?? listed;
   if (lock === undefined || isSameLock(proof, lock) !== true) return undefined;
+  // Some services give all locks of a path one id.
+  const laterMs = Date.parse(lock.acquired_at ?? '') - Date.parse(proof.acquired_at ?? '');
+  if (laterMs > responseClockMs) return undefined;
   const inBody = [lock.etag, lock.etag && nameIn(lock.raw['etag'])];
   // Without our id in the response, another ETag may be that of a later lock.
   const isNamed = proof.id !== undefined && holder?.id === proof.id;

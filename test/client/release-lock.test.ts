@@ -211,6 +211,13 @@ describe('a 412 for a lock with the same id', () => {
     expect(server.requests.map(({ headers }) => headers['if-match'])).toEqual(['"l1"', '"v2"']);
   });
 
+  test('is no reason to send the ETag of a lock that was acquired later', async () => {
+    const [acquired_at, later] = ['2026-01-01T10:00:00Z', '2026-01-01T11:00:00Z'];
+    const changed = problem(412, { lock: { ...same, acquired_at: later } }, { etag: '"v2"' });
+    const { result, conditions } = await release(changed, { proof: { id: 'l1', etag: '"v1"', acquired_at } });
+    expect([result.kind, conditions]).toEqual(['failed', ['"v1"']]);
+  });
+
   test.each([
     ['no ETag', problem(412, { lock: same })],
     ['the ETag that was sent', problem(412, { lock: same }, { etag: '"l1"' })],
