@@ -19,11 +19,10 @@ import {
   renewHeld,
   storeLease,
 } from './lease-store.ts';
-import type { LockQuota } from './lock-quota.ts';
 import { placeInLine } from './queue.ts';
 import type { Blocked, Refused } from './refusals.ts';
 import { type LockRequest, sharedIdOf } from './store-locks.ts';
-import { blockedNow, take } from './take.ts';
+import { blockedNow, type TakeRules, take } from './take.ts';
 import { type Place, waitIds } from './wait-terms.ts';
 import { findWait, keysOfWait, removeWaits } from './waits.ts';
 
@@ -61,13 +60,13 @@ export async function takeLease(
   { read, commit }: Pick<Storage, 'read' | 'commit'>,
   request: LeaseRequest,
   place: Place | undefined,
-  quota: LockQuota,
+  rules: TakeRules,
 ): Promise<LeaseDecision> {
   const before = await known(read, request);
   // The paths of a pool may have changed since the grant. Locked paths were parsed when they were locked.
   const held = before?.locks.map(({ path }) => path as LockPath);
   const comparison = await request.compare(held ?? (await request.readPaths(read)));
-  const decide = async (db: Database) => (await known(db, request)) ?? takeNew(db, request, comparison, place, quota);
+  const decide = async (db: Database) => (await known(db, request)) ?? takeNew(db, request, comparison, place, rules);
   const decision = before ?? (await commit(request, decide));
   return decision.kind === 'granted' ? { ...decision, comparison } : decision;
 }
@@ -100,7 +99,7 @@ async function takeNew(
   { readPaths, compare: _, id: lease, count, ...request }: LeaseRequest,
   comparison: Compared,
   place: Place | undefined,
-  quota: LockQuota,
+  rules: TakeRules,
 ): Promise<LeaseDecision> {
   const { workspace, bearer, fingerprint, pool = null } = request;
   const keys = (await readPaths(db)).map((path) => ({ workspace, path }));
@@ -109,7 +108,7 @@ async function takeNew(
     throw invalid({ pointer: '#/count', detail: `It must be at most ${keys.length}, the number of paths.` });
   }
   const waitId = waitIds.ofLease({ workspace, id: lease });
-  const [decision] = await take(db, [{ ...request, lease, keys, wanted, waitId, place, comparison }], quota);
+  const [decision] = await take(db, [{ ...request, lease, keys, wanted, waitId, place, comparison }], rules);
   if (decision === undefined) throw new Error('take() returned no decision.');
   if (decision.kind !== 'granted') return decision;
   const { locks } = decision;

@@ -6,8 +6,6 @@ import type { readPath } from './kept-paths.ts';
 
 export interface Wait {
   readonly id: string;
-  /** Undefined for a client without a place in line. */
-  readonly requestId?: string;
   readonly workspace: string;
   readonly owner: string;
   readonly ms: number;
@@ -158,9 +156,9 @@ export function createLockWaiters({ readPath, watchOthers, onCount, onError }: L
 
   return {
     wait,
-    /** The waits that have a place in line. */
-    placed: () => [...waits.values()].filter(({ requestId }) => requestId !== undefined),
     changed,
+    /** The request can be tried again. */
+    wake: (id: string) => waits.get(id)?.end('turn'),
     stop() {
       stopped = true;
       for (const { end } of [...waits.values()]) end('stopped');

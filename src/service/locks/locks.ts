@@ -17,7 +17,7 @@ import { createLockQuota, type LockQuotas } from './lock-quota.ts';
 import { endOfLine } from './queue.ts';
 import { lockedRefusal, orThrow } from './refusals.ts';
 import type { LockRequest } from './store-locks.ts';
-import { type TakeRequest, take } from './take.ts';
+import { type TakeRequest, type TakeRules, take } from './take.ts';
 import { createPresence, createWaitInLine, type WaitInLine } from './wait-in-line.ts';
 import { type WaitOptions, waitIds } from './wait-terms.ts';
 
@@ -49,7 +49,7 @@ export function createLocks({ storage, idempotency, quotas, metrics, onError }: 
     onCount: (workspace, change) => metrics.lockWaiters.inc({ workspace }, change),
     onError,
   });
-  const presence = createPresence(storage, waiters.placed, onError);
+  const presence = createPresence(storage, waiters.wake, onError);
 
   /** Notifies the waiting clients of all instances that locks on these paths, or their lines, have changed. */
   function onChange(workspace: string, paths: readonly string[]): void {
@@ -61,7 +61,8 @@ export function createLocks({ storage, idempotency, quotas, metrics, onError }: 
   }
 
   const inLine = createWaitInLine(read, waiters, presence);
-  const parts = { storage, idempotency, quota: createLockQuota(quotas), inLine, onChange, onError };
+  const rules = { quota: createLockQuota(quotas), keepPresent: presence.keepOverdue };
+  const parts = { storage, idempotency, rules, inLine, onChange, onError };
   return {
     ...singleLocks(parts, waiters.changed),
     ...leasesOf(parts),
@@ -78,15 +79,15 @@ export function createLocks({ storage, idempotency, quotas, metrics, onError }: 
 }
 
 interface LockParts extends Pick<LocksOptions, 'storage' | 'idempotency' | 'onError'> {
-  readonly quota: ReturnType<typeof createLockQuota>;
+  readonly rules: TakeRules;
   readonly inLine: WaitInLine;
   readonly onChange: (workspace: string, paths: readonly string[]) => void;
 }
 
 /** `changed` tells the clients here that the line of a path has changed. */
-function singleLocks({ storage, idempotency, quota, inLine, onChange }: LockParts, changed: (line: string) => void) {
+function singleLocks({ storage, idempotency, rules, inLine, onChange }: LockParts, changed: (line: string) => void) {
   const commitAcquire = idempotency.idempotentBatch({
-    decide: (db, requests: readonly TakeRequest[]) => take(db, requests, quota),
+    decide: (db, requests: readonly TakeRequest[]) => take(db, requests, rules),
     isDone: ({ kind }) => kind === 'granted',
   });
 
@@ -141,13 +142,13 @@ function singleLocks({ storage, idempotency, quota, inLine, onChange }: LockPart
   };
 }
 
-function leasesOf({ storage, quota, inLine, onChange }: LockParts) {
+function leasesOf({ storage, rules, inLine, onChange }: LockParts) {
   const { commit } = storage;
   return {
     /** Like acquire(), for the locks of a lease. */
     acquireLease(request: LeaseRequest, waitOptions: WaitOptions | undefined) {
       return inLine(waitIds.ofLease(request), request, waitOptions, async (place) => {
-        const decision = await takeLease(storage, request, place, quota);
+        const decision = await takeLease(storage, request, place, rules);
         if (decision.kind === 'granted' && decision.isNew) onChange(request.workspace, pathsOf(decision.locks));
         return orThrow(decision);
       });
@@ -166,7 +167,7 @@ function leasesOf({ storage, quota, inLine, onChange }: LockParts) {
   };
 }
 
-function requestsOfPeople({ storage, onChange, onError }: LockParts) {
+function requestsOfPeople({ storage, rules, onChange, onError }: LockParts) {
   const { read, commit } = storage;
   return {
     async askFor(request: AskRequest) {
@@ -184,7 +185,10 @@ function requestsOfPeople({ storage, onChange, onError }: LockParts) {
     async tellPeople(): Promise<void> {
       for (const wait of await peopleInTurn(read)) {
         try {
-          await commit({ workspace: wait.workspace }, (db) => tell(db, wait.id));
+          await commit({ workspace: wait.workspace }, async (db) => {
+            await rules.keepPresent(db, [wait]);
+            await tell(db, wait.id);
+          });
           onChange(wait.workspace, [wait.path]);
         } catch (error) {
           onError(error);

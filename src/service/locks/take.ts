@@ -8,6 +8,7 @@ import { keptFor, type Next, selectAfterOthers } from './kept-paths.ts';
 import type { LockQuota } from './lock-quota.ts';
 import { type Blocked, outdatedRefusal, type Refused, refused } from './refusals.ts';
 import { type Grant, type LockRequest, readWorkspaces, storeLocks } from './store-locks.ts';
+import type { Presence } from './wait-in-line.ts';
 import type { Place } from './wait-terms.ts';
 import { extendPresence, joinLine, removeWaits, type WaitRequest } from './waits.ts';
 
@@ -17,6 +18,11 @@ export interface TakeRequest extends LockRequest, Omit<WaitRequest, 'place'> {
   readonly place?: Place | undefined;
   /** The result of comparing the files with other branches. */
   readonly comparison: Compared;
+}
+
+export interface TakeRules {
+  readonly quota: LockQuota;
+  readonly keepPresent: Presence['keepOverdue'];
 }
 
 export type TakeDecision =
@@ -31,7 +37,7 @@ export type TakeDecision =
 export async function take(
   db: Database,
   asked: readonly TakeRequest[],
-  quota: LockQuota,
+  rules: TakeRules,
 ): Promise<readonly TakeDecision[]> {
   const requests = asked.map(withoutRefused);
   const decisions: Decisions = new Map();
@@ -43,7 +49,7 @@ export async function take(
   for (const request of await withoutPlace(db, undecided())) {
     decisions.set(request, refused(placeLost(request)));
   }
-  await grantFree(db, undecided(), quota, decisions);
+  await grantFree(db, undecided(), rules, decisions);
   const blocked = requests.filter((request) => request.place && decisions.get(request)?.kind === 'blocked');
   if (blocked.length > 0) {
     const waiting = blocked.flatMap(({ place, ...request }) => (place === undefined ? [] : [{ ...request, place }]));
@@ -57,7 +63,7 @@ export async function take(
       const decision = decisions.get(request);
       return request.place?.isFirst && decision?.kind === 'blocked' && decision.next !== undefined;
     });
-    await grantFree(db, again, quota, decisions);
+    await grantFree(db, again, rules, decisions);
   }
   const left = requests.filter((request) => {
     const kind = decisions.get(request)?.kind;
@@ -99,11 +105,13 @@ function placeLost({ lease, keys: [first] }: TakeRequest): Refusal {
 async function grantFree(
   db: Database,
   requests: readonly TakeRequest[],
-  quota: LockQuota,
+  rules: TakeRules,
   decisions: Decisions,
 ): Promise<void> {
   if (requests.length === 0) return;
-  const [states, ofWorkspaces] = await Promise.all([readStates(db, requests), readWorkspaces(db, requests)]);
+  let [states, ofWorkspaces] = await Promise.all([readStates(db, requests), readWorkspaces(db, requests)]);
+  // Checked after the first query, which may have waited for other changes for longer than others wait for a client.
+  if (await rules.keepPresent(db, requests)) states = await readStates(db, requests);
   const { lockOn, keepers } = states;
   const claimed = new Set<string>();
   const grants: (Grant & { readonly request: TakeRequest })[] = [];
@@ -124,7 +132,7 @@ async function grantFree(
   }
 
   const asked = grants.map(({ request }) => request);
-  const refusals = await quota(db, asked);
+  const refusals = await rules.quota(db, asked);
   for (const [request, refusal] of refusals) decisions.set(request, refused(refusal));
   const granted = grants.filter(({ request }) => !refusals.has(request));
   const stored = await storeLocks(db, granted, ofWorkspaces);
@@ -136,7 +144,7 @@ async function grantFree(
     keys.flatMap((key) => keepers.get(key) ?? []).filter(({ kind }) => kind !== 'request' || place === undefined),
   );
   if (over.length > 0) await removeWaits(db, over);
-  await grantFree(db, later, quota, decisions);
+  await grantFree(db, later, rules, decisions);
 }
 
 /** The locks and the waiting leases on the paths of requests. */

@@ -21,33 +21,37 @@ export function createWaitInLine(read: Database, { wait }: Pick<LockWaiters, 'wa
     const { seconds, urgency, gone, authenticate } = options;
     const deadline = performance.now() + seconds * 1_000;
     const requestId = randomUUID();
-    const client = { id, workspace, owner, requestId, gone };
+    const client = { id, workspace, requestId, gone, presentMs: presenceMs, keptAt: performance.now() };
     const place = { requestId, urgency, gone, presentMs: seconds > 0 ? presenceMs : requestGapMs };
-    // Others look again within requestGapMs, even at a path that was kept for this client: see lookAgainMs().
-    const leave = (presentMs: number): Promise<void> => presence.leave({ ...client, presentMs });
     async function decide(isFirst: boolean): Promise<Decision> {
       try {
         if (!isFirst) await authenticate();
         return await attempt({ ...place, isFirst });
       } catch (error) {
         // Others must not wait for a client that was refused at its turn, or disconnected after it joined the line.
-        if (!isFirst || gone.aborted) await leave(0);
+        if (!isFirst || gone.aborted) await presence.leave(client, 0);
         throw error;
       }
     }
     let last = await decide(true);
     let waitedSeconds: number | undefined = seconds;
-    while (last.watched !== undefined && seconds > 0) {
-      const ms = Math.max(0, deadline - performance.now());
-      const outcome = await wait({ ...client, ms, watched: last.watched });
-      // Too many clients are waiting. A response without `Preference-Applied` tells the client that it did not wait.
-      if (outcome === undefined) waitedSeconds = undefined;
-      if (outcome !== 'turn') {
-        // When this instance stops, the client retries at another one.
-        if (outcome !== 'stopped') await leave(outcome === 'gone' ? 0 : requestGapMs);
-        break;
+    if (last.watched !== undefined && seconds > 0) presence.enter(client);
+    try {
+      while (last.watched !== undefined && seconds > 0) {
+        const ms = Math.max(0, deadline - performance.now());
+        const outcome = await wait({ id, workspace, owner, gone, ms, watched: last.watched });
+        // Too many clients are waiting. A response without `Preference-Applied` tells the client that it did not wait.
+        if (outcome === undefined) waitedSeconds = undefined;
+        if (outcome !== 'turn') {
+          // Others look again within requestGapMs, even at a path that was kept for this client: see lookAgainMs().
+          // When this instance stops, the client retries at another one.
+          if (outcome !== 'stopped') await presence.leave(client, outcome === 'gone' ? 0 : requestGapMs);
+          break;
+        }
+        last = await decide(false);
       }
-      last = await decide(false);
+    } finally {
+      presence.exit(client);
     }
     const queue = last.watched && (await placeInLine(read, id));
     return { ...last, waitedSeconds, queue };
@@ -56,20 +60,32 @@ export function createWaitInLine(read: Database, { wait }: Pick<LockWaiters, 'wa
 
 export type Presence = ReturnType<typeof createPresence>;
 
-/** A client that others wait for only `presentMs` longer. */
-type Leaving = Pick<Wait, 'id' | 'workspace'> & Pick<Place, 'requestId' | 'presentMs'>;
+/** A client in line whose request is at this instance: others wait for it, and for `presentMs` longer. */
+interface Client extends Pick<Wait, 'id' | 'workspace' | 'gone'> {
+  readonly requestId: string;
+  presentMs: number;
+  /** When its presence was last extended, or a little earlier, by the clock of this process. */
+  keptAt: number;
+}
+
+type InWorkspace = Pick<Client, 'workspace'>;
+
+/** If the database stalls for longer than two rounds of keep(), clients here may seem absent after that. */
+const overdueMs = 3_000;
 
 /** How long others wait for the clients in line at this instance. */
 export function createPresence(
   { commit, batchCommits }: Pick<Storage, 'commit' | 'batchCommits'>,
-  placed: LockWaiters['placed'],
+  wake: LockWaiters['wake'],
   onError: (error: unknown) => void,
 ) {
+  const here = new Set<Client>();
+
   /** Batched, because the waits of a thousand clients may end at the same time. */
   const commitPresence = batchCommits(
-    ({ workspace }: Leaving) => ({ workspace }),
+    ({ workspace }: Client) => ({ workspace }),
     async (db, leaving) => {
-      await extendPresence(db, leaving);
+      await extend(db, leaving);
       return leaving.map(() => undefined);
     },
   );
@@ -77,14 +93,20 @@ export function createPresence(
   /** Workspaces with an update of their presence in progress. */
   const keeping = new Set<string>();
 
-  async function keepPresentIn(workspace: string, clients: ReturnType<typeof placed>): Promise<void> {
+  async function keepPresentIn(workspace: string): Promise<void> {
     keeping.add(workspace);
     try {
-      const present = clients.map(({ id, requestId }) => ({ id, requestId, presentMs: presenceMs }));
-      const kept = await commit({ workspace }, (db) => extendPresence(db, present));
-      const newest = new Set<string | undefined>(kept.map(({ requestId }) => requestId));
-      // The wait was granted or ended elsewhere, or has a newer request: the next attempt finds out which.
-      for (const { requestId, end } of clients) if (!newest.has(requestId)) end('turn');
+      const { at, clients, kept } = await commit({ workspace }, async (db) => {
+        const at = performance.now();
+        const clients = [...here].filter((client) => client.workspace === workspace && !client.gone.aborted);
+        return { at, clients, kept: await extend(db, clients) };
+      });
+      const newest = new Set(kept.map(({ requestId }) => requestId));
+      for (const client of clients) {
+        client.keptAt = at;
+        // The wait was granted or ended elsewhere, or has a newer request: the next attempt finds out which.
+        if (!newest.has(client.requestId)) wake(client.id);
+      }
     } catch (error) {
       onError(error);
     } finally {
@@ -93,12 +115,35 @@ export function createPresence(
   }
 
   return {
-    leave: (client: Leaving): Promise<void> => commitPresence(client).catch(onError),
+    enter: (client: Client) => void here.add(client),
+    exit: (client: Client) => void here.delete(client),
+    /** Until the client has its response, it stays present here, too. */
+    async leave(client: Client, presentMs: number): Promise<void> {
+      client.presentMs = presentMs;
+      await commitPresence(client).catch(onError);
+    },
     /** A slow workspace does not delay the rest. */
     async keep(): Promise<void> {
-      const byWorkspace = [...Map.groupBy(placed(), (client) => client.workspace)];
-      const due = byWorkspace.filter(([workspace]) => !keeping.has(workspace));
-      await Promise.all(due.map(([workspace, clients]) => keepPresentIn(workspace, clients)));
+      const workspaces = new Set([...here].map(({ workspace }) => workspace));
+      await Promise.all([...workspaces].filter((workspace) => !keeping.has(workspace)).map(keepPresentIn));
+    },
+    /**
+     * Must be called in each transaction that decides who is next: its changes may come before those of keep(), which
+     * waited for the database just as long. Returns whether it extended the presence of any client.
+     */
+    async keepOverdue(db: Database, deciding: readonly InWorkspace[]): Promise<boolean> {
+      const due = performance.now() - overdueMs;
+      const overdue = [...here].filter(({ keptAt, gone }) => keptAt < due && !gone.aborted);
+      const workspaces = new Set(overdue.length === 0 ? [] : deciding.map(({ workspace }) => workspace));
+      const clients = overdue.filter(({ workspace }) => workspaces.has(workspace));
+      if (clients.length > 0) await extend(db, clients);
+      return clients.length > 0;
     },
   };
 }
+
+const extend = (db: Database, clients: readonly Client[]) =>
+  extendPresence(
+    db,
+    clients.map(({ id, requestId, presentMs }) => ({ id, requestId, presentMs })),
+  );

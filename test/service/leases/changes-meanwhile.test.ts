@@ -11,7 +11,7 @@ import { databaseKinds } from '../../support/databases.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
 import { changeRows } from '../../support/stored-rows.ts';
 import { valueIn } from '../../support/value-in.ts';
-import { bearerOf, lockRequest, noQuota, takeIn } from '../locks/taken-locks.ts';
+import { bearerOf, lockRequest, noRules, takeIn } from '../locks/taken-locks.ts';
 import { withClockOf } from '../storage/changed-queries.ts';
 
 /** A clock that has advanced by this much with each reading. */
@@ -37,7 +37,7 @@ describe.each(databaseKinds)('changes during requests for a lease, on $name', (k
   const take = (request: LeaseRequest, compared: Compared, isFirst?: boolean) => {
     const place = { requestId: 'request', urgency: 3, presentMs: 5_000, gone: AbortSignal.any([]) };
     const given = isFirst === undefined ? undefined : { ...place, isFirst };
-    return takeLease(storage, { ...request, compare: async () => compared }, given, noQuota);
+    return takeLease(storage, { ...request, compare: async () => compared }, given, noRules);
   };
 
   test('an expired lock is replaced, although the clock is set back meanwhile', async () => {
@@ -45,7 +45,7 @@ describe.each(databaseKinds)('changes during requests for a lease, on $name', (k
     await storage.commit('global', expiring);
     await changeRows(storage, 'locks', { expires_at: 9_999 }, { path: 'set-back' });
     const [decision] = await storage.commit('global', (db) =>
-      takeLocks(withClockOf(db, tickingFrom(10_000, -1_000)), [lockRequest('set-back')], noQuota),
+      takeLocks(withClockOf(db, tickingFrom(10_000, -1_000)), [lockRequest('set-back')], noRules),
     );
     expect(decision).toMatchObject({ kind: 'granted', locks: [{ path: 'set-back', owner: 'ada' }] });
     const ended = storage.read.selectFrom('lock_history').select(['ended_by', 'owner']).where('path', '=', 'set-back');

@@ -1,12 +1,12 @@
-import { expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { parseTtl } from '../../../src/interface/duration.ts';
 import { parseLockPath } from '../../../src/interface/lock-path.ts';
 import type { Compared } from '../../../src/interface/resources.ts';
 import { listQueue } from '../../../src/service/locks/queue.ts';
 import type { Storage } from '../../../src/service/storage/storage.ts';
-import { sqlite } from '../../support/databases.ts';
+import { databaseKinds, sqlite } from '../../support/databases.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
-import { storeLocks } from '../../support/stored-rows.ts';
+import { changeRows, storeLocks } from '../../support/stored-rows.ts';
 import { valueIn } from '../../support/value-in.ts';
 import { bearerOf, locksOn } from './taken-locks.ts';
 
@@ -18,17 +18,24 @@ async function waitingClient(
   workspace: string,
   path: string,
   compare: () => Promise<Compared>,
+  database = storage,
 ) {
-  await storeLocks(storage, { workspace_id: workspace, path, owner: 'bob' });
+  await storeLocks(database, { workspace_id: workspace, path, owner: 'bob' });
   const bearer = bearerOf('ada');
   const request = { workspace, path: valueIn(parseLockPath(path)), type: 'exclusive', origin: null, bearer } as const;
   const leaving = new AbortController();
   const options = { seconds: 30, urgency: 3, gone: leaving.signal, authenticate: async () => undefined };
   const acquired = locks.acquire(undefined, { ...request, ttl: valueIn(parseTtl('1m')), compare }, options);
-  const line = () => listQueue(storage.read, { workspace, path });
+  const line = () => listQueue(database.read, { workspace, path });
   await expect.poll(line).toHaveLength(1);
-  return { acquired, line, leave: () => leaving.abort() };
+  return { acquired, request, line, leave: () => leaving.abort() };
 }
+
+const release = (locks: ReturnType<typeof locksOn>, workspace: string, path: string) =>
+  locks.release({
+    ...{ workspace, path, bearer: bearerOf('bob'), actor: { name: 'bob', tokenId: null, address: null } },
+    ...{ force: false, match: () => true },
+  });
 
 const upToDate: Compared = { latest: 'refuse', outdated: [], as_of: null };
 
@@ -81,9 +88,35 @@ test.each<['granted' | 'refused', object, Compared, readonly number[]]>([
       'b',
       async () => comparisons.next().value ?? expect.unreachable(),
     );
-    const release = { bearer: bearerOf('bob'), actor: { name: 'bob', tokenId: null, address: null }, force: false };
-    await locks.release({ ...release, workspace: 'free', path: 'b', match: () => true });
+    await release(locks, 'free', 'b');
     expect(await acquired.catch((error: unknown) => error)).toMatchObject(expectedResult);
     expect([leaving, await line()]).toEqual([expected, []]);
   },
 );
+
+describe.each(databaseKinds)('a client in line while the database stalls, on $name', (kind) => {
+  const database = sharedStorage(kind, { workspaces: ['stalled'] });
+
+  test('is not overtaken by requests that are decided before its presence is extended', async () => {
+    const workspace = 'stalled';
+    const locks = locksOn(database, () => expect.unreachable());
+    const compare = async () => upToDate;
+    const { acquired, request, line } = await waitingClient(locks, workspace, 'c', compare, database);
+    const now = performance.now.bind(performance);
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => now() + 6_000);
+    onTestFinished(() => clock.mockRestore());
+    await changeRows(database, 'waits', { present_until: Date.now() - 1_000 }, { workspace_id: workspace });
+    const newcomer = { ...request, bearer: bearerOf('cleo'), ttl: valueIn(parseTtl('1m')), compare };
+    const lease = { id: 'lease-of-a-newcomer', fingerprint: '', readPaths: async () => [request.path], count: 1 };
+    const [released, single, several] = await Promise.allSettled([
+      release(locks, workspace, 'c'),
+      locks.acquire(undefined, newcomer),
+      locks.acquireLease({ ...newcomer, ...lease }, undefined),
+    ]);
+    expect(released).toMatchObject({ value: { kind: 'released' } });
+    expect(single).toMatchObject({ reason: { message: 'c is free, but ada is first in line for it.' } });
+    expect(several).toMatchObject({ value: { kind: 'blocked', next: { owner: 'ada' } } });
+    expect(await acquired).toMatchObject({ lock: { owner: 'ada' } });
+    expect(await line()).toEqual([]);
+  });
+});

@@ -8,7 +8,7 @@ import { databaseKinds } from '../../support/databases.ts';
 import { runs } from '../../support/runs.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
 import { changeRows } from '../../support/stored-rows.ts';
-import { bearerOf, grantedLock, lockRequest, noQuota } from './taken-locks.ts';
+import { bearerOf, grantedLock, lockRequest, noRules } from './taken-locks.ts';
 
 const workspaces = ['game', 'tools'];
 
@@ -29,8 +29,8 @@ describe.each(databaseKinds)('locks that are acquired together on $name', (kind)
   const storage = sharedStorage(kind, { workspaces });
 
   const empty = () => storage.commit('global', (db) => db.deleteFrom('locks').execute());
-  const decide = (requests: readonly TakeRequest[], quota = noQuota) =>
-    storage.commit('global', (db) => take(db, requests, quota));
+  const decide = (requests: readonly TakeRequest[], quota = noRules.quota) =>
+    storage.commit('global', (db) => take(db, requests, { ...noRules, quota }));
   const acquire = async (...requests: readonly TakeRequest[]): Promise<readonly Shown[]> =>
     (await decide(requests)).map(shown);
   const expire = (path: string) => changeRows(storage, 'locks', { expires_at: 0 }, { path });

@@ -1,8 +1,7 @@
 import { parseTtl } from '../../../src/interface/duration.ts';
 import { createIdempotency } from '../../../src/service/idempotency/idempotency.ts';
-import type { LockQuota } from '../../../src/service/locks/lock-quota.ts';
 import { createLocks } from '../../../src/service/locks/locks.ts';
-import { type TakeDecision, type TakeRequest, take } from '../../../src/service/locks/take.ts';
+import { type TakeDecision, type TakeRequest, type TakeRules, take } from '../../../src/service/locks/take.ts';
 import { createMetrics } from '../../../src/service/runtime/metrics.ts';
 import type { Database, Storage } from '../../../src/service/storage/storage.ts';
 import type { Bearer } from '../../../src/service/tokens/tokens.ts';
@@ -16,7 +15,8 @@ export const bearerOf = (owner: string): Bearer => ({
 export const locksOn = (storage: Storage, onError: (error: unknown) => void) =>
   createLocks({ storage, idempotency: createIdempotency(storage), metrics: createMetrics(), onError });
 
-export const noQuota: LockQuota = async () => new Map();
+/** No quota, and no clients at this instance. */
+export const noRules: TakeRules = { quota: async () => new Map(), keepPresent: async () => false };
 
 /** A request of Ada for an exclusive lock for an hour, unless given otherwise. */
 export const lockRequest = (path: string, more: Partial<TakeRequest> = {}): TakeRequest => ({
@@ -35,7 +35,7 @@ export const takeIn = (
   take(
     db,
     paths.map((path) => lockRequest(path, more)),
-    noQuota,
+    noRules,
   );
 
 /** The lock of a request that was granted one. */
