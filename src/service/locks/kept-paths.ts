@@ -156,8 +156,9 @@ export const isFree = (line: string) =>
 /**
  * How long others wait for the next lease before they look again: its client may be at another instance, or about to
  * send its next request. If no lease is present, one may soon be again: an older request may have ended its presence.
+ * A person is notified soon, unless a lease that others passed can now be granted. From then on, nobody is ahead.
  */
 export function lookAgainMs(next: Pick<Next, 'kind' | 'presentMs'> | undefined): number {
   if (next === undefined) return requestGapMs;
-  return next.kind === 'request' ? Math.min(Math.max(next.presentMs, 1), requestGapMs) : next.presentMs;
+  return next.kind === 'kept' ? next.presentMs : Math.min(Math.max(next.presentMs, 1), requestGapMs);
 }

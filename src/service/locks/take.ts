@@ -229,12 +229,10 @@ export function blockedBy(request: Wanted, states: PathStates): Blocked {
       maxRetryAfterSeconds,
     ),
     next: taken.find(({ next }) => next !== undefined)?.next,
-    watched: watched.map(({ key: { path }, next }) => ({
+    watched: watched.map(({ key: { path } }) => ({
       path,
-      isTurn: (found) =>
-        keys.length === 1
-          ? found !== undefined && isKeptForIt(request, found)
-          : next === undefined || found?.id !== next.id,
+      // A path kept for nobody: a lease of several lacks others of its paths, and must watch one of those instead.
+      isTurn: (found) => (found === undefined ? keys.length > 1 : isKeptForIt(request, found)),
     })),
   };
 }

@@ -170,8 +170,7 @@ describe.each(databaseKinds)('a place in line, on $name', (kind) => {
 });
 
 test('others look again when a client may have left, and soon at the latest, but leave a person the complete time', () => {
-  const next = { id: 'a', rank: 1, wanted: 1, free: [], keeps: false, owner: 'ada', origin: null };
-  const waits = [10_000, 100, 0].map((presentMs) => lookAgainMs({ ...next, kind: 'request', presentMs }));
-  expect(waits).toEqual([300, 100, 1]);
-  expect(lookAgainMs({ ...next, kind: 'ask', presentMs: 600_000 })).toBe(600_000);
+  const lookAfter = (kind: 'request' | 'ask' | 'kept', presentMs: number) => lookAgainMs({ kind, presentMs });
+  expect([10_000, 100, 0].map((presentMs) => lookAfter('request', presentMs))).toEqual([300, 100, 1]);
+  expect([lookAfter('kept', 600_000), lookAfter('ask', 600_000)]).toEqual([600_000, 300]);
 });

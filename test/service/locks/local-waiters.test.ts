@@ -4,7 +4,6 @@ import {
   createLockWaiters,
   maxWaiters,
   maxWaitersOfOwner,
-  type Wait,
   type WatchedPath,
 } from '../../../src/service/locks/local-waiters.ts';
 
@@ -44,14 +43,8 @@ function createWorld() {
     onError: (error) => errors.push(error),
   });
 
-  function wait(
-    id: string,
-    paths: readonly string[],
-    seconds: number,
-    { isSet, owner }: Pick<Wait, 'owner'> & { readonly isSet: boolean },
-  ) {
+  function wait(id: string, paths: readonly string[], seconds: number, owner: string, isTurn: WatchedPath['isTurn']) {
     const leaving = new AbortController();
-    const isTurn: WatchedPath['isTurn'] = (next) => isSet || next?.id === id;
     const watched = paths.map((path) => ({ path, isTurn }));
     const waiting = waiters.wait({ owner, id, workspace, watched, ms: seconds * 1_000, gone: leaving.signal });
     if (waiting === undefined) return undefined;
@@ -81,12 +74,12 @@ function createWorld() {
       if (at === 'here') waiters.changed(line);
       else hears?.(at === 'elsewhere' ? line : undefined);
     },
-    /** A lease that waits for these paths. A set is woken by a free one although another lease is next there. */
-    arrive(id: string, { paths = ['a'], seconds = 30, owner = 'ada', isSet = false } = {}) {
+    /** A lease that waits for these paths. */
+    arrive(id: string, { paths = ['a'], seconds = 30, owner = 'ada' } = {}) {
       for (const path of paths) lines.set(path, [...new Set([...(lines.get(path) ?? []), id])]);
-      return wait(id, paths, seconds, { owner, isSet });
+      return wait(id, paths, seconds, owner, (next) => next?.id === id);
     },
-    watch: (name: string, { seconds = 30, owner = 'ada' } = {}) => wait(name, ['a'], seconds, { owner, isSet: true }),
+    watch: (name: string, { seconds = 30, owner = 'ada' } = {}) => wait(name, ['a'], seconds, owner, () => true),
   };
 }
 
@@ -139,18 +132,18 @@ describe('clients that wait for their turn', () => {
     expect(world.outcomes).toEqual([['first', 'turn']]);
   });
 
-  test('are notified when one of their several paths is free, also if another lease is next there', async () => {
+  test('are notified when one of their several paths is free and kept for them', async () => {
     const world = createWorld();
     for (const path of ['a', 'b']) world.hold(path);
     world.arrive('single', { paths: ['b'] });
-    world.arrive('set', { paths: ['a', 'b'], isSet: true });
+    world.arrive('set', { paths: ['a', 'b'] });
     await pass(moment);
     world.release('b');
     await pass(moment);
-    expect(world.outcomes).toEqual([
-      ['single', 'turn'],
-      ['set', 'turn'],
-    ]);
+    expect(world.outcomes).toEqual([['single', 'turn']]);
+    world.release('a');
+    await pass(moment);
+    expect(world.outcomes.at(-1)).toEqual(['set', 'turn']);
   });
 
   test.each([0, 3_600])(
