@@ -237,19 +237,6 @@ describe('a signal', () => {
     expect(await locks()).toEqual([]);
   });
 
-  test('sent by Ctrl-Z does not stop the renewal', async () => {
-    const command = start(['--ttl', '6s'], 'echo ready; exec sleep 600');
-    await ready(command);
-    command.signal('SIGTSTP');
-    await command.logLine((line) => line === 'Not suspended: locks and the place in line would be lost.');
-    const [before] = await locks();
-    const expiresAt = async () => Date.parse((await locks())[0]?.expires_at ?? '');
-    // For longer than its ttl.
-    await expect.poll(expiresAt).toBeGreaterThan(Date.parse(before?.expires_at ?? '') + 6_000);
-    command.signal('SIGTERM');
-    expect(await command.ended()).toBe(143);
-  });
-
   test('ends the wait for a lock at once', async () => {
     await lockIt(service.secret);
     const command = start(['--wait', '10m'], 'echo "It ran."');

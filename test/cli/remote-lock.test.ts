@@ -1,5 +1,5 @@
 import { execFile, execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { devNull } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -163,26 +163,6 @@ describe('lock, over HTTP', () => {
       expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(text) });
     }
     expect(JSON.parse((await lockHere('ada', 'list', '--json')).stdout).locks[0]).toMatchObject({ expires_at });
-  });
-
-  test('warns of a folder, a pattern, a typo and a different case, but not of a new name', async () => {
-    const cwd = checkoutWith('Content/Maps/Arena.umap', 'Content/Weapon.uasset');
-    const take = (folder: string, ...args: readonly string[]) =>
-      runCommand(['lock', 'take', ...args], { environment: environmentOf('ada'), cwd: join(cwd, folder) });
-    const cases = [
-      ['', 'Content/Maps', 'Content/Maps is a folder.'],
-      ['', 'Content/Maps/*.umap', 'Content/Maps/*.umap is not expanded.'],
-      ['', 'Content/Wepon.uasset', 'Did you mean Content/Weapon.uasset?'],
-      ['', 'content/weapon.uasset', 'Did you mean Content/Weapon.uasset?'],
-      ['Content', 'Weapon.uasset', 'Did you mean Content/Weapon.uasset?'],
-    ] as const;
-    for (const [folder, path, text] of cases) {
-      const { code, stderr } = await take(folder, path);
-      expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining(text) });
-    }
-    // Not an error in a sparse checkout, which lacks files.
-    rmSync(join(cwd, 'Content/Weapon.uasset'));
-    expect(await take('', 'Content/Weapon.uasset', 'Content/Hero.uasset')).toMatchObject({ code: 0, stderr: '' });
   });
 
   test.skipIf(process.platform === 'win32')(

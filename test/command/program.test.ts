@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { defineCommand } from '../../src/command/command.ts';
 import { list, optional, required, toggle, withDefault } from '../../src/command/flags.ts';
@@ -45,18 +44,6 @@ describe('a command line', () => {
     expect(await read(enough)).toEqual({ arguments: { place: 'here' }, flags });
     expect(await read(enough, { WORKSPACE_SERVICE_PORT: '', WORKSPACE_SERVICE_LOUD: '' })).toEqual(await read(enough));
     expect(await read([...enough, '--no-light', '--loud'])).toMatchObject({ flags: { loud: true, noLight: true } });
-  });
-
-  test('takes a value after the flag, after an equals sign, or from the environment', async () => {
-    const value = fc.integer({ min: 0, max: 100 }).map(String);
-    await fc.assert(
-      fc.asyncProperty(value, async (port) => {
-        const expected = expect.objectContaining({ flags: expect.objectContaining({ port: Number(port) }) });
-        expect(await read([...enough, '--port', port])).toEqual(expected);
-        expect(await read([`--port=${port}`, ...enough])).toEqual(expected);
-        expect(await read(enough, { WORKSPACE_SERVICE_PORT: port })).toEqual(expected);
-      }),
-    );
   });
 
   test('takes precedence over the environment, for switches too', async () => {

@@ -153,13 +153,6 @@ test('after SIGKILL, the post-step of the killed job releases its locks, and the
   expect(said('nightly')).toMatch(/▼ Locked Content\/Maps\/Arena\.umap in game-assets until .* after waiting for /);
 });
 
-test('a lock released by force is reported as lost by its job', () => {
-  expectInOrder('Arena.umap: kept until ', ' lock release ', 'Arena.umap: lost, held by nobody');
-  expect(said('console')).toMatch(/ --force --reason '[^']+' Released Content\/Maps\/Arena\.umap\./);
-  expect(said('webhook')).toContain('✓ lock.released: Content/Maps/Arena.umap, by force');
-  expect(said('nightly')).toMatch(/Error: This job lost its lock on Content\/Maps\/Arena\.umap\. /);
-});
-
 test('the demo ends with a chart of all locks over time, within 80 columns', () => {
   expect(story).toMatch(
     /Hero\.uasset\n +release +█+ +held [\d.]+ s\n.*Arena\.umap\n +release +█+ +held .*\n +nightly +░+█+ +waited .* s, held .* s\n +1 *2 *3 *4\n\n( +\d +[\d.]+ s {2}.+\n){4} {2}✓ The service has ended/,

@@ -4,14 +4,6 @@ import { codeIn, readPage } from './pages.ts';
 
 const messages = await messagesIn('src');
 
-test('`npm run messages` prints what the action, the command, the service and its pages say, and no code', () => {
-  const texts = messages.map(({ text }) => text);
-  for (const part of ['action', 'client', 'locks', 'service/cli', 'service/dashboard', 'service/http']) {
-    expect(messages.map(({ file }) => file).filter((file) => file.startsWith(`src/${part}/`))).not.toEqual([]);
-  }
-  expect(texts.filter((text) => /^(select|insert into|update) |<\/?[a-z]|^\W*$/.test(text))).toEqual([]);
-});
-
 test('prints every message of the page about troubleshooting', async () => {
   const { sections } = await readPage('docs/troubleshooting.md');
   const texts = messages.map(({ text }) => text);

@@ -1,23 +1,9 @@
 import { expect, test } from 'vitest';
-import { accepted, refused } from '../../../src/interface/parsed.ts';
-import { maxFormBytes, readFields } from '../../../src/service/dashboard/frame/form.ts';
+import { maxFormBytes } from '../../../src/service/dashboard/frame/form.ts';
 import { serviceOfTests } from '../../support/service-of-tests.ts';
 import { sendHeadAlone, signedIn } from './browser-like.ts';
 
 const service = serviceOfTests({ rateLimit: { perSecond: 0.001, burst: 10 } });
-
-test('a form with invalid fields has all their errors at once, and no values', () => {
-  const form = new URLSearchParams('age=+7&note=long');
-  const age = (text: string) => accepted(Number(text));
-  const name = () => refused('Enter a name.');
-  const note = () => refused('It is too long.');
-  const errors = [
-    { pointer: '#/name', detail: 'Enter a name.' },
-    { pointer: '#/note', detail: 'It is too long.' },
-  ];
-  expect(() => readFields(form, { name, age, note })).toThrow(expect.objectContaining({ extras: { errors } }));
-  expect(readFields(form, { age })).toEqual({ age: 7 });
-});
 
 test('a form of another site, without a session or above the rate limit is refused before it is read', async () => {
   const visitor = await signedIn(service);

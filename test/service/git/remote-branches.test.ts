@@ -1,8 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { listRemoteBranches } from '../../../src/service/git/fetch.ts';
-import type { GitCommand } from '../../../src/service/git/git-command.ts';
 import { enoughTime, failureOf, gitSetUp, remoteAt } from '../../support/git-service.ts';
 
 test('the branches of a remote are listed with their commits and the default branch', async () => {
@@ -34,17 +32,6 @@ test('a missing repository fails with the message of git', async () => {
   expect(failure.kind).toBe('failed');
   expect(failure.message).toContain(`git could not list the branches of ${folder}/nothing.git`);
   expect(failure.message).toContain('does not appear to be a git repository');
-});
-
-test('branch names that could not be passed back to git are left out', async () => {
-  const commit = '0123456789012345678901234567890123456789';
-  const refs = ['heads/ok', 'heads/not-\ufffd-utf8', 'heads/../evil', 'heads/-x', 'tags/v1', 'HEAD'];
-  const git: GitCommand = async (_args, { onOutput }) => {
-    await onOutput?.(Buffer.from(refs.map((ref) => `${commit}\trefs/${ref}\n`).join('')));
-    return '';
-  };
-  const listed = await listRemoteBranches(git, remoteAt('https://example.com/a.git'), enoughTime);
-  expect([...listed.branches.keys()]).toEqual(['ok']);
 });
 
 test('a remote with more branches than the service keeps in memory is refused', async () => {

@@ -107,12 +107,6 @@ describe('the address of a remote', () => {
 describe('credentials', () => {
   const text = 'https://us%40er:p%3Ass%2Fw%C3%B6rd@example.com:8443/team/assets.git';
 
-  test('are split from the address and decoded', () => {
-    const remote = remoteAt(text);
-    expect(remote.address).toBe('https://example.com:8443/team/assets.git');
-    expect(remote.credentials).toEqual({ username: 'us@er', password: 'p:ss/wörd' });
-  });
-
   test('are sent as a header, and only to their own host', () => {
     const [[key, value] = []] = Object.entries(accessSettings(remoteAt(text)));
     expect(key).toBe('http.https://example.com:8443/.extraHeader');

@@ -22,15 +22,13 @@ export interface DeskOptions {
   readonly folder: string;
   readonly name: string;
   /** The credentials that git finds in its credential helper. */
-  readonly credentials?: readonly Credential[];
-  /** Clones with pointers instead of file contents. */
-  readonly skipSmudge?: boolean;
+  readonly credentials: readonly Credential[];
 }
 
 export type Desk = Awaited<ReturnType<typeof setUpDesk>>;
 
 /** A user's machine with a clone of `remote.git`: git and git-lfs with their own settings, as after their installation. */
-export async function setUpDesk({ folder, name, credentials = [], skipSmudge = false }: DeskOptions) {
+export async function setUpDesk({ folder, name, credentials }: DeskOptions) {
   const client = await gitClient();
   const clone = join(client.folder, 'game');
   const stored = join(client.folder, 'credentials');
@@ -39,7 +37,7 @@ export async function setUpDesk({ folder, name, credentials = [], skipSmudge = f
   await client.settings(
     `[user]\n name = ${name}\n email = ${name}@example.com\n[credential]\n helper = store --file ${stored}\n[init]\n defaultBranch = main\n`,
   );
-  await client.git('lfs', 'install', '--skip-repo', ...(skipSmudge ? ['--skip-smudge'] : []));
+  await client.git('lfs', 'install', '--skip-repo');
   await client.git('clone', '--quiet', join(folder, 'remote.git'), clone);
   const git = (...args: readonly string[]): Promise<string> => client.git('-C', clone, ...args);
   await git('lfs', 'install', '--local');

@@ -7,7 +7,7 @@ import { createRepository } from '../../support/git-repository.ts';
 import { startLfsStore } from '../../support/lfs-store.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { locksOf, sharedService } from '../http/shared-service.ts';
-import { type Desk, needsClient, setUpDesk } from './desk.ts';
+import { needsClient, setUpDesk } from './desk.ts';
 
 /** Tests the real client as artists, editors and jobs use it: clones of a repository with several owners. */
 const service = sharedService();
@@ -17,23 +17,17 @@ beforeEach(needsClient);
 const hero = 'Content/Hero.uasset';
 const villain = 'Content/Villain.uasset';
 
-interface Studio {
-  /** Without it, the repository has a file that points clients to the service. */
-  readonly lfsconfig?: (url: string) => string;
-  /** The workspace knows the repository, and compares its branches. */
-  readonly settings?: Partial<WorkspaceSettings>;
-}
-
 interface DeskAccess {
   /** The secret of an existing token, or the scopes of a new one. */
   readonly secret?: string;
   readonly scopes?: readonly Scope[];
-  readonly signsIn?: 'at both' | 'at the service' | 'at the store' | 'nowhere';
-  readonly skipSmudge?: boolean;
 }
 
-/** A repository for assets with a workspace, and a store behind the service with credentials of its own. */
-async function openStudio({ lfsconfig, settings }: Studio = {}) {
+/**
+ * A repository for assets with a workspace, and a store behind the service with credentials of its own. With settings,
+ * the workspace knows the repository, and compares its branches.
+ */
+async function openStudio(settings?: Partial<WorkspaceSettings>) {
   const store = await startLfsStore();
   onTestFinished(store.close);
   const folder = temporaryFolder();
@@ -41,16 +35,14 @@ async function openStudio({ lfsconfig, settings }: Studio = {}) {
   const remote = settings === undefined ? 'ssh://git@git.example.com/studio/game.git' : `file://${repository.path}`;
   const workspace = await service.workspace(remote, { lfs_url: store.url, ...settings });
   const url = `${service.baseUrl}/v1/workspaces/${workspace}/lfs`;
-  const config = lfsconfig?.(url) ?? `[lfs]\n\turl = ${url}\n\tlocksverify = true\n`;
+  const config = `[lfs]\n\turl = ${url}\n\tlocksverify = true\n`;
   const attributes = '*.uasset filter=lfs diff=lfs merge=lfs -text lockable\n';
   repository.commit({ branch: 'main', files: { '.gitattributes': attributes, '.lfsconfig': config } });
-  async function desk(name: string, { secret, scopes = ['locks:write'], ...access }: DeskAccess = {}) {
-    const { signsIn = 'at both', skipSmudge = false } = access;
+  async function desk(name: string, { secret, scopes = ['locks:write'] }: DeskAccess = {}) {
     const password = secret ?? (await service.token({ name, scopes })).secret;
     const here = { host: new URL(url).host, username: name, password };
     const there = { ...store, host: `127.0.0.1:${store.port}` };
-    const all = { 'at both': [here, there], 'at the service': [here], 'at the store': [there], nowhere: [] };
-    return setUpDesk({ folder, name, credentials: all[signsIn], skipSmudge });
+    return setUpDesk({ folder, name, credentials: [here, there] });
   }
   const { paths } = locksOf(service, workspace, service.secret);
   return { store, repository, workspace, url, desk, held: paths };
@@ -130,57 +122,8 @@ test('pushed objects go to the store behind the service and back, with the crede
   for (const authorization of store.authorizations) expect(atob((authorization ?? '').slice(6))).not.toContain('wsa_');
 });
 
-test('a remote only for locks lets users lock by its name, with a header as their credentials', async () => {
-  const { desk, held } = await openStudio({
-    lfsconfig: (url) => `[lfs]\n\tlocksverify = true\n[remote "locks"]\n\tlfsurl = ${url}\n`,
-  });
-  const { secret } = await service.token({ name: 'dora', scopes: ['locks:write'] });
-  const dora = await desk('dora', { signsIn: 'nowhere' });
-  await dora.git('config', `http.${service.baseUrl}.extraHeader`, `Authorization: Bearer ${secret}`);
-  await dora.commit(hero, 'the first hero');
-  expect(await dora.git('lfs', 'lock', '--remote', 'locks', hero)).toContain('Locked');
-  expect(await dora.git('lfs', 'locks', '--remote', 'locks', '--verify')).toMatch(/^O Content\/Hero\.uasset/);
-  await dora.git('lfs', 'unlock', '--remote', 'locks', hero);
-  expect(await held()).toEqual([]);
-});
-
-/** A repository whose clones find the store without the service, and the commands that point a clone to the service. */
-async function openProject() {
-  const studio = await openStudio({ lfsconfig: () => '' });
-  async function desk(name: string, access: DeskAccess) {
-    const made = await studio.desk(name, { ...access, skipSmudge: true });
-    await made.git('config', 'remote.origin.lfsurl', studio.store.url);
-    return made;
-  }
-  const founder = await desk('founder', { signsIn: 'at the store' });
-  await founder.commit(hero, 'the first hero');
-  await founder.git('push', '--quiet', 'origin', 'main');
-  /** As `workspace lfs` prints for one clone. */
-  const optIn = async (clone: Desk) => {
-    await clone.git('config', 'lfs.url', `${service.baseUrl}/v1/workspaces/${studio.workspace}/lfs`);
-    await clone.git('config', 'lfs.locksverify', 'true');
-  };
-  return { desk, optIn };
-}
-
-test('for an ssh remote, git-lfs with the printed settings uses the store over https, and not ssh', async () => {
-  const { desk, optIn } = await openProject();
-  async function overSsh(clone: Desk) {
-    await clone.git('config', 'remote.origin.url', 'ssh://git@git.example.com/studio/game.git');
-    await clone.git('config', '--unset', 'remote.origin.lfsurl');
-    await clone.git('config', 'core.sshCommand', 'echo ssh was asked >&2; false');
-    expect(await clone.refused('lfs', 'pull')).toContain('ssh was asked');
-    await optIn(clone);
-    return clone;
-  }
-  const without = await overSsh(await desk('without', { signsIn: 'at the service' }));
-  expect(await without.refused('lfs', 'pull')).not.toContain('ssh was asked');
-  const withBoth = await overSsh(await desk('with-both', {}));
-  await withBoth.git('lfs', 'pull');
-});
-
 test('a lock on an outdated file is refused with the reason, and granted after a merge', async () => {
-  const { desk, held } = await openStudio({ settings: { latest: 'refuse', latest_branches: 'main,release/*' } });
+  const { desk, held } = await openStudio({ latest: 'refuse', latest_branches: 'main,release/*' });
   const [ada, bob] = await twoDesks({ desk: (name) => desk(name, { scopes: ['locks:write', 'contents:read'] }) }, [
     'main',
     'main:release/1.4',

@@ -17,15 +17,6 @@ test('repeats the work at each interval, also after errors', async () => {
   await stop();
 });
 
-test('starts the work immediately if requested, and then repeats it at each interval', async () => {
-  const work = vi.fn().mockResolvedValue(undefined);
-  const stop = repeat(1_000, work, vi.fn(), { atOnce: true });
-  expect(work).toHaveBeenCalledTimes(1);
-  await vi.advanceTimersByTimeAsync(1_000);
-  expect(work).toHaveBeenCalledTimes(2);
-  await stop();
-});
-
 test('does not start the work again while it takes longer than the interval', async () => {
   const first = Promise.withResolvers<void>();
   const work = vi.fn().mockReturnValueOnce(first.promise).mockResolvedValue(undefined);

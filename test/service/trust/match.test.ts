@@ -19,7 +19,6 @@ const pullRequests: TrustRule = {
   id: 'trust_pulls',
   claims: { ...anyJob.claims, event_name: 'pull_request' },
 };
-const onEnterprise: TrustRule = { ...anyJob, id: 'trust_enterprise', issuer: enterprise };
 const onGitLab: TrustRule = {
   ...anyJob,
   id: 'trust_gitlab',
@@ -43,7 +42,6 @@ test.each<readonly [reason: string, rule: TrustRule, claims: Claims]>([
     },
   ],
   ['of a pull request if the rule names the event', pullRequests, pullRequest],
-  ['of Enterprise Server', onEnterprise, mainJob],
   ['of GitLab', onGitLab, gitlabJob],
 ])('a matching trust rule trusts a job %s', (_, rule, claims) => {
   expect(matchTrustRules([rule], rule.issuer, claims)).toEqual({

@@ -32,14 +32,6 @@ describe.each(databaseKinds)('deliveries of several instances on $name', (kind) 
     expect(await waiting()).toBe(1);
   });
 
-  test('410 takes precedence over other running attempts to the same receiver', async () => {
-    await due({ paths: ['a', 'b'] });
-    const [first, second] = [await claim(), await claim()];
-    expect(await settle(first, { kind: 'gone', reason: 'gone' })).toBe(true);
-    expect(await settle(second, { kind: 'retry', afterMs: 0, reason: 'failed' })).toBe(false);
-    expect(await waiting()).toBe(0);
-  });
-
   test('deliveries of an earlier process are due at once if it was the only instance', async () => {
     await due();
     const left = await claim();

@@ -80,19 +80,3 @@ test('an IPv4 address gets the same verdict plain, mapped, and behind NAT64', as
     }),
   );
 });
-
-test('a lookup is not started after its cancellation, and a running one is abandoned', async () => {
-  let begun = 0;
-  const check = checking(() => {
-    begun += 1;
-    return new Promise(() => {});
-  });
-  const calling = new AbortController();
-  const target = new URL('https://hooks.example.com/');
-  const running = check(target, 'game', calling.signal);
-  await expect.poll(() => begun).toBe(1);
-  calling.abort(new Error('called off'));
-  await expect(running).rejects.toThrow('called off');
-  await expect(check(target, 'game', calling.signal)).rejects.toThrow('called off');
-  expect(begun).toBe(1);
-});
