@@ -111,8 +111,8 @@ function singleLocks({ storage, idempotency, rules, inLine, onChange }: LockPart
       const key = { workspace: request.workspace, path };
       const waitId = waitIds.ofRequest(keyed, key);
       const asked = { ...request, keys: [key], wanted: 1, waitId };
-      const decision = await inLine(waitId, request, waitOptions, async (place) => {
-        const comparison = await compare();
+      const decision = await inLine(waitId, request, waitOptions, async (place, during) => {
+        const comparison = await during(compare);
         const decided = await commitAcquire(keyed, { ...asked, place, comparison });
         changed(nameOf(key));
         return orThrow(decided);
@@ -147,8 +147,9 @@ function leasesOf({ storage, rules, inLine, onChange }: LockParts) {
   return {
     /** Like acquire(), for the locks of a lease. */
     acquireLease(request: LeaseRequest, waitOptions: WaitOptions | undefined) {
-      return inLine(waitIds.ofLease(request), request, waitOptions, async (place) => {
-        const decision = await takeLease(storage, request, place, rules);
+      return inLine(waitIds.ofLease(request), request, waitOptions, async (place, during) => {
+        const compare: LeaseRequest['compare'] = (paths) => during(() => request.compare(paths));
+        const decision = await takeLease(storage, { ...request, compare }, place, rules);
         if (decision.kind === 'granted' && decision.isNew) onChange(request.workspace, pathsOf(decision.locks));
         return orThrow(decision);
       });

@@ -4,7 +4,7 @@ import type { LockWaiters, Wait, WatchedPath } from './local-waiters.ts';
 import { placeInLine } from './queue.ts';
 import type { LockRequest } from './store-locks.ts';
 import { type Place, presenceMs, requestGapMs, type Waited, type WaitOptions } from './wait-terms.ts';
-import { extendPresence } from './waits.ts';
+import { extendEarlier, extendPresence } from './waits.ts';
 
 export type WaitInLine = ReturnType<typeof createWaitInLine>;
 
@@ -15,25 +15,25 @@ export function createWaitInLine(read: Database, { wait }: Pick<LockWaiters, 'wa
     id: string,
     { workspace, bearer: { owner } }: Pick<LockRequest, 'workspace' | 'bearer'>,
     options: WaitOptions | undefined,
-    attempt: (place?: Place) => Promise<Decision>,
+    attempt: (place: Place | undefined, during: During) => Promise<Decision>,
   ): Promise<Waited<Decision>> {
-    if (options === undefined) return attempt();
+    if (options === undefined) return attempt(undefined, (work) => work());
     const { seconds, urgency, gone, authenticate } = options;
     const deadline = performance.now() + seconds * 1_000;
     const requestId = randomUUID();
     const client = { id, workspace, requestId, gone, presentMs: presenceMs, keptAt: performance.now() };
     const place = { requestId, urgency, gone, presentMs: seconds > 0 ? presenceMs : requestGapMs };
-    async function decide(isFirst: boolean): Promise<Decision> {
+    async function decide(isFirst: boolean, during: During): Promise<Decision> {
       try {
         if (!isFirst) await authenticate();
-        return await attempt({ ...place, isFirst });
+        return await attempt({ ...place, isFirst }, during);
       } catch (error) {
         // Others must not wait for a client that was refused at its turn, or disconnected after it joined the line.
         if (!isFirst || gone.aborted) await presence.leave(client, 0);
         throw error;
       }
     }
-    let last = await decide(true);
+    let last = await sinceArrival(presence, client, (during) => decide(true, during));
     let waitedSeconds: number | undefined = seconds;
     if (last.watched !== undefined && seconds > 0) presence.enter(client);
     try {
@@ -48,7 +48,7 @@ export function createWaitInLine(read: Database, { wait }: Pick<LockWaiters, 'wa
           if (outcome !== 'stopped') await presence.leave(client, outcome === 'gone' ? 0 : requestGapMs);
           break;
         }
-        last = await decide(false);
+        last = await decide(false, (work) => work());
       }
     } finally {
       presence.exit(client);
@@ -58,7 +58,35 @@ export function createWaitInLine(read: Database, { wait }: Pick<LockWaiters, 'wa
   };
 }
 
+/** Makes the first decision about a request, and keeps its client in the place of an earlier one until then. */
+async function sinceArrival<Decision>(
+  presence: Presence,
+  client: Client,
+  decide: (during: During) => Promise<Decision>,
+): Promise<Decision> {
+  let arrival: Promise<Client | undefined> | undefined;
+  async function during<Result>(work: () => Promise<Result>): Promise<Result> {
+    const timer = setTimeout(() => {
+      arrival = presence.arrive(client);
+    }, arrivedMs);
+    return work().finally(() => clearTimeout(timer));
+  }
+  try {
+    return await decide(during);
+  } catch (error) {
+    const earlier = await arrival;
+    if (earlier !== undefined) await presence.leave(earlier, 0);
+    throw error;
+  } finally {
+    const earlier = await arrival;
+    if (earlier !== undefined) presence.exit(earlier);
+  }
+}
+
 export type Presence = ReturnType<typeof createPresence>;
+
+/** Does work that may take seconds before a request can be decided. */
+type During = <Result>(work: () => Promise<Result>) => Promise<Result>;
 
 /** A client in line whose request is at this instance: others wait for it, and for `presentMs` longer. */
 interface Client extends Pick<Wait, 'id' | 'workspace' | 'gone'> {
@@ -69,6 +97,9 @@ interface Client extends Pick<Wait, 'id' | 'workspace' | 'gone'> {
 }
 
 type InWorkspace = Pick<Client, 'workspace'>;
+
+/** Far less than requestGapMs. Most requests are decided sooner, and need no extension. */
+const arrivedMs = 20;
 
 /** If the database stalls for longer than two rounds of keep(), clients here may seem absent after that. */
 const overdueMs = 3_000;
@@ -89,6 +120,36 @@ export function createPresence(
       return leaving.map(() => undefined);
     },
   );
+
+  const commitArrival = batchCommits(
+    ({ workspace }: Client) => ({ workspace }),
+    async (db, arrived) => {
+      const waits = arrived.map(({ id }) => ({ id }));
+      const requestIds = new Map((await extendEarlier(db, waits)).map(({ id, requestId }) => [id, requestId]));
+      return arrived.map(({ id }) => requestIds.get(id));
+    },
+  );
+
+  /** The client by its earlier request, whose place it has until it is decided; undefined if it has none. */
+  async function arrive(client: Client): Promise<Client | undefined> {
+    try {
+      const requestId = await commitArrival(client);
+      if (requestId === undefined) return undefined;
+      const earlier = { ...client, requestId };
+      here.add(earlier);
+      return earlier;
+    } catch (error) {
+      onError(error);
+      return undefined;
+    }
+  }
+
+  async function leave(client: Client, presentMs: number): Promise<void> {
+    client.presentMs = presentMs;
+    // The client may be here again, with a request that has not been decided.
+    if ([...here].some((other) => other !== client && other.requestId === client.requestId)) return;
+    await commitPresence(client).catch(onError);
+  }
 
   /** Workspaces with an update of their presence in progress. */
   const keeping = new Set<string>();
@@ -118,10 +179,8 @@ export function createPresence(
     enter: (client: Client) => void here.add(client),
     exit: (client: Client) => void here.delete(client),
     /** Until the client has its response, it stays present here, too. */
-    async leave(client: Client, presentMs: number): Promise<void> {
-      client.presentMs = presentMs;
-      await commitPresence(client).catch(onError);
-    },
+    leave,
+    arrive,
     /** A slow workspace does not delay the rest. */
     async keep(): Promise<void> {
       const workspaces = new Set([...here].map(({ workspace }) => workspace));

@@ -20,7 +20,7 @@ import { now } from '../storage/timestamp.ts';
 import { findLocks, type LockKey } from './find.ts';
 import { lockEvent } from './history.ts';
 import type { LockRequest } from './store-locks.ts';
-import { bonusMsOf, type Place, placeKeptMs } from './wait-terms.ts';
+import { bonusMsOf, type Place, placeKeptMs, presenceMs } from './wait-terms.ts';
 
 /**
  * The rows of waiting leases. A single lock waits as a lease of one path, and a person who asked as a lease without a
@@ -226,6 +226,17 @@ export const extendPresence = batchQuery((db, members) =>
     .whereRef('waits.id', '=', textOf('id'))
     .whereRef('waits.request_id', '=', textOf('requestId'))
     .returning('waits.request_id as requestId'),
+);
+
+/** Extends the presence of clients whose requests have arrived, and returns the earlier requests that have their places. */
+export const extendEarlier = batchQuery((db, members) =>
+  db
+    .updateTable('waits')
+    .from(members)
+    .set({ present_until: sql<number>`${now} + ${sql.lit(presenceMs)}` })
+    .whereRef('waits.id', '=', textOf('id'))
+    .where(sql<boolean>`not (${isOver})`)
+    .returning(['waits.id', 'waits.request_id as requestId']),
 );
 
 export const findWait = (db: Database, id: string) =>

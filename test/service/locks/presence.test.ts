@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { parseTtl } from '../../../src/interface/duration.ts';
 import { parseLockPath } from '../../../src/interface/lock-path.ts';
@@ -94,10 +95,10 @@ test.each<['granted' | 'refused', object, Compared, readonly number[]]>([
   },
 );
 
-describe.each(databaseKinds)('a client in line while the database stalls, on $name', (kind) => {
-  const database = sharedStorage(kind, { workspaces: ['stalled'] });
+describe.each(databaseKinds)('a client in line, on $name', (kind) => {
+  const database = sharedStorage(kind, { workspaces: ['stalled', 'compared'] });
 
-  test('is not overtaken by requests that are decided before its presence is extended', async () => {
+  test('is not overtaken by requests that are decided after a stall, before its presence is extended', async () => {
     const workspace = 'stalled';
     const locks = locksOn(database, () => expect.unreachable());
     const compare = async () => upToDate;
@@ -117,6 +118,63 @@ describe.each(databaseKinds)('a client in line while the database stalls, on $na
     expect(single).toMatchObject({ reason: { message: 'c is free, but ada is first in line for it.' } });
     expect(several).toMatchObject({ value: { kind: 'blocked', next: { owner: 'ada' } } });
     expect(await acquired).toMatchObject({ lock: { owner: 'ada' } });
+    expect(await line()).toEqual([]);
+  });
+
+  /** The second request of a client that is no longer present after its first one. It compares its file twice. */
+  async function secondRequest(path: string) {
+    const workspace = 'compared';
+    const locks = locksOn(database, () => expect.unreachable());
+    await storeLocks(database, { workspace_id: workspace, path, owner: 'bob' });
+    const [bearer, ttl] = [bearerOf('ada'), valueIn(parseTtl('1m'))];
+    const own = {
+      workspace,
+      path: valueIn(parseLockPath(path)),
+      type: 'exclusive',
+      origin: null,
+      bearer,
+      ttl,
+    } as const;
+    const key = { tokenId: 'tok_ada', workspace, key: `${path}/1`, fingerprint: '' };
+    const options = { urgency: 3, gone: AbortSignal.any([]), authenticate: async () => undefined };
+    const first = locks.acquire(key, { ...own, compare: async () => upToDate }, { ...options, seconds: 0 });
+    await expect(first).rejects.toMatchObject({ problem: 'locked' });
+    const line = () => listQueue(database.read, { workspace, path });
+    const leave = () => changeRows(database, 'waits', { present_until: Date.now() - 1 }, { workspace_id: workspace });
+    await leave();
+    const comparisons = [Promise.withResolvers<Compared>(), Promise.withResolvers<Compared>()] as const;
+    const compare = vi.fn<() => Promise<Compared>>();
+    for (const { promise } of comparisons) compare.mockReturnValueOnce(promise);
+    const second = locks.acquire({ ...key, key: `${path}/2` }, { ...own, compare }, { ...options, seconds: 30 });
+    const isFirstInLine = async () => {
+      await expect.poll(line).toMatchObject([{ owner: 'ada' }]);
+      await leave();
+      await locks.keepPresent();
+      const other = { ...own, bearer: bearerOf('cleo'), compare: async () => upToDate };
+      await expect(locks.acquire(undefined, other)).rejects.toMatchObject({ problem: 'locked' });
+      expect(await line()).toMatchObject([{ owner: 'ada' }]);
+    };
+    return { locks, line, comparisons, compare, second, isFirstInLine, release: () => release(locks, workspace, path) };
+  }
+
+  test('is not overtaken while the file of its next request is compared, on arrival and at its turn', async () => {
+    const { release, comparisons, compare, second, isFirstInLine } = await secondRequest('d');
+    await isFirstInLine();
+    comparisons[0].resolve(upToDate);
+    // Joins the line before the release.
+    await setImmediate();
+    await release();
+    await expect.poll(() => compare.mock.calls.length).toBe(2);
+    await isFirstInLine();
+    comparisons[1].resolve(upToDate);
+    expect(await second).toMatchObject({ lock: { owner: 'ada' } });
+  });
+
+  test('that is refused after its file was compared on arrival is absent at once', async () => {
+    const { comparisons, second, line, isFirstInLine } = await secondRequest('e');
+    await isFirstInLine();
+    comparisons[0].resolve({ ...upToDate, outdated: [{ ...outdated, path: 'e' }] });
+    await expect(second).rejects.toMatchObject({ problem: 'outdated' });
     expect(await line()).toEqual([]);
   });
 });
