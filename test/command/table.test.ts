@@ -20,18 +20,3 @@ test('a table keeps columns aligned and one row per line, whatever its cells con
   printLines({ write: (text) => void written.push(text) }, table);
   expect(written.join('')).toBe(table.map((line) => `${line}\n`).join(''));
 });
-
-test('a cell has a time without seconds, a list with commas, and members by name', () => {
-  const row = {
-    at: '2026-03-01T14:05:09.000Z',
-    names: ['a', 'b'],
-    detail: { path: 'a b', workspace: 'game', count: 2 },
-    active: false,
-    missing: undefined,
-    note: '2026',
-  };
-  expect(textTable([row], ['at', 'names', 'detail', 'active', 'missing', 'note'], 'None.')[1]).toBe(
-    '2026-03-01 14:05 UTC  a,b    path="a b" workspace=game count=2  false   -        2026',
-  );
-  expect(textTable([], [], 'None.')).toEqual(['None.']);
-});

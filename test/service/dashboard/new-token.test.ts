@@ -36,7 +36,8 @@ test('creating a token returns one that works, with the chosen options, and is a
   expect(made).toMatchObject({ state: 'active', scopes: ['locks:write', 'sync'], workspaces: [game] });
   expect(Date.parse(made?.expires_at ?? '') - Date.parse(made?.created_at ?? '')).toBe(2 * 3_600_000);
   const { entries } = await readAudit(service.storage, { limit: 1 });
-  const detail = { token: made?.id, name: 'ci of dragon' };
+  const { id, name, owner, scopes, workspaces, expires_at } = made ?? expect.fail('It was not listed.');
+  const detail = { token: id, name, owner, scopes, workspaces, expires_at };
   expect(entries).toMatchObject([{ actor: 'root', action: 'token.created', address: '127.0.0.1', detail }]);
 });
 
