@@ -70,16 +70,16 @@ function followLocks(locks: LocksToRenew) {
   const kept = new Map(
     grants.filter(({ lock }) => conditionOf(lock) !== undefined).map((grant) => [grant.path, grant]),
   );
-  /** Paths of locks whose release was started, even if the result is unknown. */
-  const released = new Set<LockPath>();
-  /** Paths on which an unidentified lock was released. */
-  const mayBeReleased = new Set<LockPath>();
+  /** By path: the number of releases that were started, even with an unknown result, without those that had no effect. */
+  const released = new Map<LockPath, number>();
+  /** The same for releases of an unidentified lock. */
+  const mayBeReleased = new Map<LockPath, number>();
   const ending = new AbortController();
   const cutOff = new AbortController();
   let isStopped = false;
   let end: RenewalEndReason | undefined;
 
-  const isHeld = ({ path }: Grant): boolean => kept.has(path) && !released.has(path) && !mayBeReleased.has(path);
+  const isHeld = ({ path }: Grant): boolean => kept.has(path) && !released.get(path) && !mayBeReleased.get(path);
 
   function readNewEntries(): void {
     try {
@@ -92,9 +92,12 @@ function followLocks(locks: LocksToRenew) {
   function readEntry(entry: Entry): void {
     if (entry.kind === 'releasing' || entry.kind === 'ended') {
       const isOurs = isAboutOurs(entry);
-      if (isOurs !== false) (isOurs ? released : mayBeReleased).add(entry.path);
+      if (isOurs === false) return;
+      const releases = isOurs ? released : mayBeReleased;
+      const change = entry.kind === 'releasing' && entry.failed === true ? -1 : 1;
+      releases.set(entry.path, Math.max(0, (releases.get(entry.path) ?? 0) + change));
     } else if (entry.kind === 'lease-ended') {
-      for (const { path, lock } of kept.values()) if (lock.lease === entry.lease) released.add(path);
+      for (const { path, lock } of kept.values()) if (lock.lease === entry.lease) released.set(path, 1);
     } else if ('step' in entry && entry.step === step) {
       if (entry.kind === 'step-ended') isStopped = true;
       // Earlier lines are about earlier locks, whose ids and ETags some services reuse.

@@ -323,6 +323,7 @@ describe('the renewal of locks', () => {
   const started: Entry = { kind: 'step-started', step: 's', at: iso(0) };
   const otherLease: Entry = { kind: 'lease-ended', ...place, step: 't', lease: 't', at: iso(0) };
   const unnamed = { kind: 'releasing', ...addressOf('a'), at: iso(0) } as const;
+  const refused: readonly Entry[] = [acquired, releasing('a'), { ...unnamed, id: 'lock_a', failed: true }];
 
   test.each<[string, readonly Entry[], RenewalEndReason]>([
     ['continues after the release of an earlier lock on the path', [unnamed, acquired], 'stopped'],
@@ -335,6 +336,8 @@ describe('the renewal of locks', () => {
     ['stops after a release by id before it had all its locks', [started, releasing('a'), acquired], 'nothing-left'],
     ['continues after the release of an earlier lock with the same id', [releasing('a'), started, acquired], 'stopped'],
     ['stops after a release by path alone', [acquired, unnamed], 'nothing-left'],
+    ['continues after a release that was refused', refused, 'stopped'],
+    ['stops after a refused release and another one', [...refused, releasing('a')], 'nothing-left'],
   ])('%s', async (_, ledger, end) => {
     await expect(renewing({ ledger })).resolves.toMatchObject({ end });
   });
