@@ -30,7 +30,7 @@ function imports(): readonly Import[] {
   );
 }
 
-/** Folders that import each other, on whatever way. */
+/** Folders that import each other, directly or through others. */
 function circles(): readonly string[] {
   const folders = new Map<string, Map<string, string>>();
   for (const { file, imported } of imports()) {

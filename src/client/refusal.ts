@@ -90,7 +90,7 @@ export function membersOf(response: ClientResponse): string {
 export const retryAfterIn = (response: ClientResponse): number | undefined =>
   parseRetryAfter(headerOf(response, 'retry-after'), response.receivedAt);
 
-/** The milliseconds to wait (RFC 9110 section 10.2.3), from seconds or a date, compared with the sender's clock. */
+/** The milliseconds to wait (RFC 9110 section 10.2.3). `now` is the time by the clock of the sender. */
 export function parseRetryAfter(value: string | undefined, now: number): number | undefined {
   const text = value?.trim() ?? '';
   if (/^\d+(\.\d+)?$/.test(text)) return Math.min(Number(text) * 1_000, Number.MAX_SAFE_INTEGER);
@@ -149,7 +149,7 @@ function messageIn({ body, sanitizer }: ClientResponse): string | undefined {
   return message === undefined ? undefined : nameIn(sanitizer.line(message, maxWordsLength));
 }
 
-/** The message of an error body, in the unchanged words of its sender. */
+/** The message of an error body, verbatim. */
 export function rawMessageOf(body: Json): string | undefined {
   if (typeof body === 'string') return nameIn(body);
   const { detail, title, error, message, error_description } = asObject(body);

@@ -13,8 +13,8 @@ export async function cleanUpAtStart({ storage, git }: Pick<ServiceParts, 'stora
 }
 
 /**
- * Removes the files of workspaces that another instance or process removed. Without workspaces, the database may be the
- * wrong one: the files then stay.
+ * Removes the files of workspaces that another instance or process removed. Removes none if the database has no
+ * workspaces, because it may be the wrong one.
  */
 export async function removeOrphans({
   storage,

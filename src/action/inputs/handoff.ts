@@ -17,7 +17,7 @@ export function parseHandoffFile(file: string): Parsed<readonly OurLock[]> {
   }
 }
 
-/** Parses the `locks` output of a lock step. An invalid entry makes it invalid: skipping would leave that lock. */
+/** Parses the `locks` output of a lock step. Refuses it for one invalid entry, whose lock would never be released. */
 export function parseHandoff(json: string): Parsed<readonly OurLock[]> {
   const entries = parseJson(json);
   if (!entries.ok || !isArray(entries.value)) {
@@ -31,7 +31,7 @@ export function parseHandoff(json: string): Parsed<readonly OurLock[]> {
 
 const sanitizer = createSanitizer([]);
 
-/** Without its proof, a lock cannot be distinguished from a later one, so an invalid one makes the entry invalid. */
+/** Refuses an invalid id or ETag: without it, the lock could not be distinguished from a later one. */
 function readHandoffLock(entry: Json): OurLock | undefined {
   const fields = asObject(entry);
   const path = canonicalLockPath(nameIn(fields['path']) ?? '', parseHeldPath);

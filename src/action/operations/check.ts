@@ -13,7 +13,7 @@ import { jobLocksIn, type LookedUp, lookUpOurs } from './job-locks.ts';
 interface CheckResult extends PathResult {
   /** The lock, if the job still holds it. */
   readonly kept?: OwnLock;
-  /** Why the service does not show whether the job still holds it. */
+  /** Why it is unknown whether the job still holds the lock. */
   readonly unclear?: string;
 }
 
@@ -95,7 +95,7 @@ export const unclearTexts = (results: readonly CheckResult[]): readonly string[]
       : `Could not determine whether this job still holds ${joinFirst(unclear.map(({ path }) => path))}. ${reason}`,
   );
 
-/** No outputs if a lock can be neither confirmed nor called lost, unless another lock is lost. */
+/** There are no outputs if the state of a lock is unknown, unless another lock is lost. */
 export function outputsOf(results: readonly CheckResult[], gap: string | undefined): Outputs {
   const isLost = results.some(({ result }) => result === 'lost');
   const isUnknown = gap !== undefined || results.some(({ result }) => result === 'unknown');

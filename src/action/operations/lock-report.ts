@@ -104,6 +104,6 @@ function cancelText(reason: unknown, isAllReleased: boolean): string {
     ? 'It released all locks that it had acquired.'
     : 'The post-step releases any remaining locks.';
   return reason instanceof LedgerFailure
-    ? `The ledger of this job's locks could not be written (${reason.message}), and a kill could then leave locks behind, so the step ended. ${rest} Make sure that the runner's temporary folder is writable and has free space.`
+    ? `The ledger of this job's locks could not be written (${reason.message}). The step ended, because a kill could now leave locks behind. ${rest} Make sure that the runner's temporary folder is writable and has free space.`
     : `The step was cancelled. ${rest}`;
 }

@@ -135,7 +135,7 @@ function followLocks(locks: LocksToRenew) {
     /** Whether the lock must still be renewed. */
     isHeld,
     look(): void {
-      // Without locks, a pending request may still have to release one. It ends with the job.
+      // A pending request may still have to release a lock, so it ends with the job, not with the last lock.
       if (end !== undefined && end !== 'nothing-left') return;
       readNewEntries();
       end = endReason() ?? end;
@@ -242,7 +242,7 @@ async function renewOne(
 ): Promise<Renewal> {
   const key = crypto.randomUUID();
   const { type } = lock;
-  // Taken before the request: a lock that was acquired before this was not acquired by it.
+  // Read before the request, which cannot have acquired an older lock.
   const sentAt = new Date(client.serverNow()).toISOString();
   const renewal = await client.renewLock({ workspace, path, type, ttl, idempotencyKey: key, proof: lock }, limits());
   switch (renewal.kind) {

@@ -26,7 +26,7 @@ export interface OperatorStorage extends Storage {
   change<T>(make: (db: Database, actor: Actor) => Promise<T>): Promise<T>;
 }
 
-/** `createsDatabase`: create a missing database. Without it, a mistyped folder does not pass for an empty service. */
+/** `createsDatabase`: create a missing database. Others refuse a folder without one, because it may be mistyped. */
 const storageCommand = ({ createsDatabase }: { readonly createsDatabase: boolean }) =>
   commandKind(
     commonFlags,

@@ -28,7 +28,7 @@ export function limitParallel({ max, maxPerKey = max, timeout }: ParallelLimit) 
     else running.set(key, now);
   }
 
-  /** Stops after few keys, because at most `max` of them have a slot. */
+  /** Stops at the first key without a slot. */
   function nextKey(): string | undefined {
     if (total >= max) return undefined;
     let next: string | undefined;
