@@ -2,6 +2,7 @@ import { mirrorAgeText, outdatedText } from '../../interface/outdated.ts';
 import type { Compared } from '../../interface/resources.ts';
 import { Refusal, unavailable } from '../contract/response.ts';
 import type { Lock } from '../contract/schemas.ts';
+import type { Database } from '../storage/storage.ts';
 import { type StoredLock, toLock } from './find.ts';
 import type { Next } from './kept-paths.ts';
 import type { WatchedPath } from './local-waiters.ts';
@@ -32,6 +33,8 @@ export interface Blocked {
   readonly next: Next | undefined;
   /** The paths whose change can make the request grantable. */
   readonly watched: readonly WatchedPath[];
+  /** The obstacles of the same request at a later time. */
+  readonly lookAgain: (db: Database) => Promise<Blocked>;
 }
 
 export function lockedRefusal(blocked: Waited<Blocked>): Refusal {

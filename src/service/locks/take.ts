@@ -234,5 +234,6 @@ export function blockedBy(request: Wanted, states: PathStates): Blocked {
       // A path kept for nobody: a lease of several lacks others of its paths, and must watch one of those instead.
       isTurn: (found) => (found === undefined ? keys.length > 1 : isKeptForIt(request, found)),
     })),
+    lookAgain: (db) => blockedNow(db, request),
   };
 }

@@ -8,10 +8,17 @@ import { extendEarlier, extendPresence } from './waits.ts';
 
 export type WaitInLine = ReturnType<typeof createWaitInLine>;
 
+/** A request that must wait has paths to watch. */
+interface Decided<Decision> {
+  readonly kind: string;
+  readonly watched?: readonly WatchedPath[];
+  readonly lookAgain?: (read: Database) => Promise<Decision>;
+}
+
 /** Waits of clients in line at this instance. */
 export function createWaitInLine(read: Database, { wait }: Pick<LockWaiters, 'wait'>, presence: Presence) {
   /** Attempts once, or with options at each turn of the client, until the decision is final or the wait ends. */
-  return async function inLine<Decision extends { readonly kind: string; readonly watched?: readonly WatchedPath[] }>(
+  return async function inLine<Decision extends Decided<Decision>>(
     id: string,
     { workspace, bearer: { owner } }: Pick<LockRequest, 'workspace' | 'bearer'>,
     options: WaitOptions | undefined,
@@ -46,6 +53,9 @@ export function createWaitInLine(read: Database, { wait }: Pick<LockWaiters, 'wa
           // Others look again within requestGapMs, even at a path that was kept for this client: see lookAgainMs().
           // When this instance stops, the client retries at another one.
           if (outcome !== 'stopped') await presence.leave(client, outcome === 'gone' ? 0 : requestGapMs);
+          // The paths may have changed hands during the wait. If none is in the way, its turn came too late.
+          const now = outcome === 'timeout' ? await last.lookAgain?.(read) : undefined;
+          if (now?.watched?.length) last = now;
           break;
         }
         last = await decide(false, (work) => work());

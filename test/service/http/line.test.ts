@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { databaseKinds } from '../../support/databases.ts';
 import type { Reply } from '../../support/running-service.ts';
 import { revoke } from '../../support/stored-rows.ts';
+import { leasesOf } from '../leases/leases-of.ts';
 import { expectProblem } from './expect-problem.ts';
 import { type Locks, locksOf, sharedService, untilWaiting } from './shared-service.ts';
 
@@ -93,6 +94,27 @@ describe.each(databaseKinds)('a request that waits for a lock, on $name', (kind)
     await locks.release('timeout');
     expect((await first).status).toBe(201);
   });
+
+  test.each(['lock', 'lease'])(
+    'is answered with the holder at the end of its wait, as the %s was passed on',
+    async (kind) => {
+      const path = `passed-on-${kind}`;
+      const { body: before } = await locks.take(path);
+      const first = take(path, { key: `first-for-${path}` });
+      await waiting(1);
+      const { put } = leasesOf(service, workspace, service.secret);
+      const ended =
+        kind === 'lock'
+          ? take(path, { key: `second-for-${path}`, wait: 'wait=2' })
+          : put(`lease-of-${path}`, { paths: [path, 'own'] }, { prefer: 'wait=2' });
+      await waiting(2);
+      await locks.release(path);
+      const { body: holder } = await first;
+      const { body } = await ended;
+      expect(body.lock ?? body.blocked[0].lock).toMatchObject({ id: holder.id });
+      expect(holder.id).not.toBe(before.id);
+    },
+  );
 
   test('is no longer counted while its client is away, and keeps its place if the client asks again', async () => {
     await locks.take('away');
