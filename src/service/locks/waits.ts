@@ -72,8 +72,13 @@ const countOfTokens = batchQuery((db, members) =>
     .select(({ fn }) => ['token_id', fn.countAll<number>().as('waits'), fn.sum<number>('size').as('paths')]),
 );
 
-/** Thousandths of a millisecond keep the order of requests in the same transaction. */
-const rank = sql<number>`(${now} + ${numberOf('bonusMs')}) * 1000 + ${inputIndex}`;
+/**
+ * Thousandths of a millisecond keep the order of requests in the same millisecond. Equal ranks would not be ahead of each
+ * other.
+ */
+const arrival = sql<number>`((select ${now}) + ${numberOf('bonusMs')}) * 1000`;
+const rank = sql<number>`coalesce((select max(rank) + 1 from waits where workspace_id = ${textOf('workspace')}
+  and rank >= ${arrival} and rank < ${arrival} + 1000), ${arrival}) + ${inputIndex}`;
 
 const upsertWaits = batchQuery((db, members) =>
   insertFrom(db, members, 'waits', {

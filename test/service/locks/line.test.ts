@@ -6,7 +6,7 @@ import { databaseKinds } from '../../support/databases.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
 import { changeRows, findRows, storeLocks } from '../../support/stored-rows.ts';
 import { waitRequest } from '../../support/waits.ts';
-import { type RecordedQuery, recording } from '../storage/changed-queries.ts';
+import { type RecordedQuery, recording, withClockOf } from '../storage/changed-queries.ts';
 
 describe.each(databaseKinds)('a place in line, on $name', (kind) => {
   const workspace = 'game';
@@ -34,6 +34,24 @@ describe.each(databaseKinds)('a place in line, on $name', (kind) => {
     await changeRows(storage, 'waits', askedAgo(61_000), { owner: 'b' });
     await join('b');
     expect(await queue()).toEqual(['c', 'a', 'b']);
+  });
+
+  test('is behind that of a request in the same millisecond, also for a set of paths', async () => {
+    const ids = ['c', 'a', 'b'];
+    for (const id of ids) {
+      const wait = waitRequest(id, { paths: ['shared', id] });
+      await storage.commit({ workspace }, (db) =>
+        joinLine(
+          withClockOf(db, () => '1000'),
+          [wait],
+        ),
+      );
+    }
+    const ranks = await Promise.all(ids.map(async (id) => (await findRows(storage, 'waits', { id }))[0]?.rank));
+    expect(ranks).toEqual([1_000_000, 1_000_001, 1_000_002]);
+    await changeRows(storage, 'waits', { present_until: Date.now() + 60_000 });
+    const ahead = await Promise.all(ids.map((waitId) => selectAfterOthers(storage.read, [{ workspace, waitId }])));
+    expect(ahead.map(([own]) => own?.before)).toEqual([undefined, 1_000_001, 1_000_002]);
   });
 
   test('is removed in batches, so that other changes do not wait for all paths of abandoned requests', async () => {

@@ -170,7 +170,7 @@ describe.each(databaseKinds)('a client in line, on $name', (kind) => {
     expect(await second).toMatchObject({ lock: { owner: 'ada' } });
   });
 
-  test('that is refused after its file was compared on arrival is absent at once', async () => {
+  test('is absent at once if its request is refused after the comparison on arrival', async () => {
     const { comparisons, second, line, isFirstInLine } = await secondRequest('e');
     await isFirstInLine();
     comparisons[0].resolve({ ...upToDate, outdated: [{ ...outdated, path: 'e' }] });
