@@ -148,3 +148,21 @@ test('lock take retries until a service that is starting listens', async () => {
   onTestFinished(async () => void (await service.stop()));
   expect(await taking).toEqual({ code: 0, stdout: expect.stringMatching(/^Locked a until /), stderr: '' });
 });
+
+test('serve warns of each unknown variable, and never with its value', async () => {
+  const command = startMain(['serve', '--port=0'], {
+    ...commandEnvironment(folderNamed('unknown variables')),
+    WORKSPACE_SERVICE_RATE: 's3cret-1',
+    WORKSPACE_SERVICE_COLOR_OF_THE_DASHBOARD: 's3cret-2',
+    WORKSPACE_SERVICE_SCOPES: 'sync',
+  });
+  await command.printed('listens on ');
+  await command.stop();
+  const log = command.written().stderr;
+  const warnings = log.split('\n').filter((line) => line.includes('"msg":"unknown variable: it has no effect"'));
+  expect(warnings.map((line) => JSON.parse(line))).toMatchObject([
+    { level: 'warn', variable: 'WORKSPACE_SERVICE_COLOR_OF_THE_DASHBOARD' },
+    { variable: 'WORKSPACE_SERVICE_RATE' },
+  ]);
+  expect(log).not.toContain('s3cret');
+});

@@ -1,17 +1,6 @@
 import { expect, test } from 'vitest';
 import { createOnce } from '../../../src/service/runtime/once.ts';
 
-test('requests share the running work of a key, and later requests start it again', async () => {
-  const once = createOnce<number>();
-  let runs = 0;
-  const work = async () => {
-    runs += 1;
-    return runs;
-  };
-  expect(await Promise.all([once('a', work), once('a', work), once('b', work)])).toEqual([1, 1, 2]);
-  expect(await once('a', work)).toBe(3);
-});
-
 test('work that has started is no longer shared, because its result may predate the request', async () => {
   const once = createOnce<string>();
   const { promise: gate, resolve: open } = Promise.withResolvers<void>();
@@ -27,14 +16,6 @@ test('work that has started is no longer shared, because its result may predate 
   expect(await second).toBe('second');
   open();
   expect(await first).toBe('first');
-});
-
-test('failed work fails for all requests that share it, and is repeated for the next one', async () => {
-  const once = createOnce<string>();
-  const fail = () => Promise.reject(new Error('It failed.'));
-  const asked = [once('a', fail), once('a', fail)];
-  for (const each of asked) await expect(each).rejects.toThrow('It failed.');
-  expect(await once('a', async () => 'done')).toBe('done');
 });
 
 test('requests share the next run of the work even after the previous run ends', async () => {
