@@ -40,7 +40,9 @@ export class Refusal extends Error {
   }
 }
 
-export const unavailable = (detail: string, retryAfterSeconds = 2): Refusal =>
+export const unavailableRetrySeconds = 2;
+
+export const unavailable = (detail: string, retryAfterSeconds = unavailableRetrySeconds): Refusal =>
   new Refusal('unavailable', detail, { headers: { 'retry-after': String(retryAfterSeconds) } });
 
 export const noSuchWorkspace = (id: string): Refusal =>

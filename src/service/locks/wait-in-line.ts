@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { Refusal, unavailableRetrySeconds } from '../contract/response.ts';
 import type { Database, Storage } from '../storage/storage.ts';
 import type { LockWaiters, Wait, WatchedPath } from './local-waiters.ts';
 import { placeInLine } from './queue.ts';
@@ -12,6 +13,7 @@ export type WaitInLine = ReturnType<typeof createWaitInLine>;
 interface Decided<Decision> {
   readonly kind: string;
   readonly watched?: readonly WatchedPath[];
+  readonly retryAfterSeconds?: number;
   readonly lookAgain?: (read: Database) => Promise<Decision>;
 }
 
@@ -29,30 +31,35 @@ export function createWaitInLine(read: Database, { wait }: Pick<LockWaiters, 'wa
     const deadline = performance.now() + seconds * 1_000;
     const requestId = randomUUID();
     const client = { id, workspace, requestId, gone, presentMs: presenceMs, keptAt: performance.now() };
-    const place = { requestId, urgency, gone, presentMs: seconds > 0 ? presenceMs : requestGapMs };
+    const place = { requestId, urgency, gone, presentMs: seconds > 0 ? presenceMs : untilRetryMs(placeRetrySeconds) };
     async function decide(isFirst: boolean, during: During): Promise<Decision> {
       try {
         if (!isFirst) await authenticate();
         return await attempt({ ...place, isFirst }, during);
       } catch (error) {
-        // Others must not wait for a client that was refused at its turn, or disconnected after it joined the line.
-        if (!isFirst || gone.aborted) await presence.leave(client, 0);
+        if (!isFirst || gone.aborted) await presence.leave(client, presentAfter(error, gone));
         throw error;
       }
     }
     let last = await sinceArrival(presence, client, (during) => decide(true, during));
     let waitedSeconds: number | undefined = seconds;
+    let retryAfterSeconds = seconds > 0 ? 0 : placeRetrySeconds;
     if (last.watched !== undefined && seconds > 0) presence.enter(client);
     try {
       while (last.watched !== undefined && seconds > 0) {
         const ms = Math.max(0, deadline - performance.now());
         const outcome = await wait({ id, workspace, owner, gone, ms, watched: last.watched });
         // Too many clients are waiting. A response without `Preference-Applied` tells the client that it did not wait.
-        if (outcome === undefined) waitedSeconds = undefined;
+        if (outcome === undefined) {
+          waitedSeconds = undefined;
+          retryAfterSeconds = last.retryAfterSeconds ?? retryAfterSeconds;
+        }
         if (outcome !== 'turn') {
           // Others look again within requestGapMs, even at a path that was kept for this client: see lookAgainMs().
           // When this instance stops, the client retries at another one.
-          if (outcome !== 'stopped') await presence.leave(client, outcome === 'gone' ? 0 : requestGapMs);
+          if (outcome !== 'stopped') {
+            await presence.leave(client, outcome === 'gone' ? 0 : untilRetryMs(retryAfterSeconds));
+          }
           // The paths may have changed hands during the wait. If none is in the way, its turn came too late.
           const now = outcome === 'timeout' ? await last.lookAgain?.(read) : undefined;
           if (now?.watched?.length) last = now;
@@ -64,9 +71,22 @@ export function createWaitInLine(read: Database, { wait }: Pick<LockWaiters, 'wa
       presence.exit(client);
     }
     const queue = last.watched && (await placeInLine(read, id));
-    return { ...last, waitedSeconds, queue };
+    return { ...last, waitedSeconds, queue, ...(last.watched && { retryAfterSeconds }) };
   };
 }
+
+/** For a request that only takes a place: it could be repeated at once, but each repetition is a change. */
+const placeRetrySeconds = 1;
+
+/** A client that asks again after the `Retry-After` of its response is not overtaken until then. */
+const untilRetryMs = (retryAfterSeconds: number): number => retryAfterSeconds * 1_000 + requestGapMs;
+
+/**
+ * Others must not wait for a client that was refused at its turn, or has disconnected, but for one that retries after a
+ * failure of the database.
+ */
+const presentAfter = (error: unknown, { aborted }: AbortSignal): number =>
+  aborted || error instanceof Refusal ? 0 : untilRetryMs(unavailableRetrySeconds);
 
 /** Makes the first decision about a request, and keeps its client in the place of an earlier one until then. */
 async function sinceArrival<Decision>(
@@ -85,7 +105,7 @@ async function sinceArrival<Decision>(
     return await decide(during);
   } catch (error) {
     const earlier = await arrival;
-    if (earlier !== undefined) await presence.leave(earlier, 0);
+    if (earlier !== undefined) await presence.leave(earlier, presentAfter(error, earlier.gone));
     throw error;
   } finally {
     const earlier = await arrival;

@@ -3,6 +3,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { parseTtl } from '../../../src/interface/duration.ts';
 import { parseLockPath } from '../../../src/interface/lock-path.ts';
 import type { Compared } from '../../../src/interface/resources.ts';
+import { maxWaitersOfOwner } from '../../../src/service/locks/local-waiters.ts';
 import { listQueue } from '../../../src/service/locks/queue.ts';
 import type { Storage } from '../../../src/service/storage/storage.ts';
 import { databaseKinds, sqlite } from '../../support/databases.ts';
@@ -96,7 +97,7 @@ test.each<['granted' | 'refused', object, Compared, readonly number[]]>([
 );
 
 describe.each(databaseKinds)('a client in line, on $name', (kind) => {
-  const database = sharedStorage(kind, { workspaces: ['stalled', 'compared'] });
+  const database = sharedStorage(kind, { workspaces: ['stalled', 'compared', 'asking'] });
 
   test('is not overtaken by requests that are decided after a stall, before its presence is extended', async () => {
     const workspace = 'stalled';
@@ -119,6 +120,37 @@ describe.each(databaseKinds)('a client in line, on $name', (kind) => {
     expect(several).toMatchObject({ value: { kind: 'blocked', next: { owner: 'ada' } } });
     expect(await acquired).toMatchObject({ lock: { owner: 'ada' } });
     expect(await line()).toEqual([]);
+  });
+
+  test.each([
+    ['that only takes a place', 0, false, '1', 1_300],
+    ['that has waited', 1, false, '0', 1_200],
+    ['that finds too many clients waiting', 30, true, '5', 5_300],
+  ])('is present until it may ask again after a request %s', async (_, seconds, isFull, retryAfter, presentMs) => {
+    const workspace = 'asking';
+    const path = `${seconds}`;
+    const locks = locksOn(database, () => expect.unreachable());
+    await storeLocks(database, { workspace_id: workspace, path, owner: 'bob' });
+    const gone = AbortSignal.any([]);
+    const client = { workspace, owner: 'ada', path, ms: 30_000, gone };
+    const others = isFull ? Array.from({ length: maxWaitersOfOwner }, () => locks.waitUntilFree(client)) : [];
+    const [bearer, ttl, lockPath] = [bearerOf('ada'), valueIn(parseTtl('1m')), valueIn(parseLockPath(path))];
+    const request = { workspace, path: lockPath, type: 'exclusive', origin: null, bearer, ttl } as const;
+    const options = { seconds, urgency: 3, gone, authenticate: async () => undefined };
+    const asked = locks.acquire(undefined, { ...request, compare: async () => upToDate }, options);
+    const applied = isFull ? {} : { 'preference-applied': `wait=${seconds}` };
+    const extras = { headers: { 'retry-after': retryAfter, ...applied } };
+    expect(await asked.catch((error: unknown) => error)).toMatchObject({ problem: 'locked', extras });
+    const wait = database.read
+      .selectFrom('waits')
+      .select(['since', 'present_until'])
+      .where('workspace_id', '=', workspace);
+    const { since, present_until } = await wait.executeTakeFirstOrThrow();
+    expect(present_until - since).toBeGreaterThanOrEqual(presentMs);
+    expect(present_until - since).toBeLessThan(presentMs + 2_000);
+    await database.commit('global', (db) => db.deleteFrom('waits').execute());
+    locks.endWaits();
+    await Promise.all(others);
   });
 
   /** The second request of a client that is no longer present after its first one. It compares its file twice. */
