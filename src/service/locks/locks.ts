@@ -20,6 +20,7 @@ import type { LockRequest } from './store-locks.ts';
 import { type TakeRequest, type TakeRules, take } from './take.ts';
 import { createPresence, createWaitInLine, type WaitInLine } from './wait-in-line.ts';
 import { type WaitOptions, waitIds } from './wait-terms.ts';
+import { removeWaits } from './waits.ts';
 
 /** If more lines than this change, one message says that any line may have changed. */
 const maxNamedLines = 100;
@@ -85,7 +86,10 @@ interface LockParts extends Pick<LocksOptions, 'storage' | 'idempotency' | 'onEr
 }
 
 /** `changed` tells the clients here that the line of a path has changed. */
-function singleLocks({ storage, idempotency, rules, inLine, onChange }: LockParts, changed: (line: string) => void) {
+function singleLocks(
+  { storage, idempotency, rules, inLine, onChange, onError }: LockParts,
+  changed: (line: string) => void,
+) {
   const commitAcquire = idempotency.idempotentBatch({
     decide: (db, requests: readonly TakeRequest[]) => take(db, requests, rules),
     isDone: ({ kind }) => kind === 'granted',
@@ -97,6 +101,14 @@ function singleLocks({ storage, idempotency, rules, inLine, onChange }: LockPart
   });
 
   const commitRelease = storage.batchCommits(({ workspace }: ReleaseRequest) => ({ workspace }), releaseLocks);
+
+  const removeWait = storage.batchCommits(
+    ({ workspace }: LeaseKey) => ({ workspace }),
+    async (db, waits) => {
+      await removeWaits(db, waits);
+      return waits.map(() => undefined);
+    },
+  );
 
   return {
     /**
@@ -118,6 +130,8 @@ function singleLocks({ storage, idempotency, rules, inLine, onChange }: LockPart
         return orThrow(decided);
       });
       if (decision.kind === 'blocked') {
+        // Nobody can ask for this place again. It would count towards the limit of the token.
+        if (keyed === undefined && waitOptions !== undefined) await removeWait({ ...key, id: waitId }).catch(onError);
         // Its place may now belong to a newer request of the same client.
         const queue = decision.queue?.length ? decision.queue : await endOfLine(storage.read, key);
         throw lockedRefusal({ ...decision, queue });

@@ -68,6 +68,7 @@ const countOfTokens = batchQuery((db, members) =>
   db
     .selectFrom('waits')
     .where(sql<boolean>`token_id in (select ${textOf('tokenId')} from ${members})`)
+    .where(sql<boolean>`not (${isOver})`)
     .groupBy('token_id')
     .select(({ fn }) => ['token_id', fn.countAll<number>().as('waits'), fn.sum<number>('size').as('paths')]),
 );

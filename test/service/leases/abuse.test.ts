@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { joinLine, maxWaitPathsOfToken, maxWaitsOfToken } from '../../../src/service/locks/waits.ts';
 import { databaseKinds } from '../../support/databases.ts';
+import { changeRows, findRows } from '../../support/stored-rows.ts';
 import { waitRequest } from '../../support/waits.ts';
 import { expectProblem } from '../http/expect-problem.ts';
 import { locksOf, sharedService, untilWaiting } from '../http/shared-service.ts';
@@ -88,6 +89,18 @@ describe.each(databaseKinds)('a guest who may lock, on $name', (kind) => {
     await honest.take('a');
     expectProblem(await guest.take('a', { prefer: 'wait=0' }), 'quota-exceeded');
     expect((await honest.take('a', { prefer: 'wait=0' })).body.queue).toEqual({ position: 1, length: 1 });
+    await changeRows(storage, 'waits', { present_until: Date.now() - 61_000 }, { token_id: tokenId });
+    expectProblem(await guest.take('a', { prefer: 'wait=0' }), 'locked');
+  });
+
+  test.each(['wait=0', 'wait=1'])('leaves no wait behind that nobody can ask for again, after %s', async (prefer) => {
+    const { id, honest, guest } = await withGuest();
+    await honest.take('a');
+    const { body } = await guest.take('a', { prefer });
+    expect(body).toMatchObject({ lock: { path: 'a' }, queue: { position: 1, length: 1 } });
+    expect(await findRows(service.storage, 'waits', { workspace_id: id })).toEqual([]);
+    await guest.take('a', { prefer, 'idempotency-key': 'key' });
+    expect(await findRows(service.storage, 'waits', { workspace_id: id })).toHaveLength(1);
   });
 
   test('waits for a limited number of paths, which others do not share', async () => {
