@@ -37,8 +37,10 @@ export async function openSqlite({ folder }: { readonly folder: string }): Promi
   // These statements may block, because the service handles no requests until the tables are ready.
   const writing = new DatabaseSync(file, { timeout: busyTimeoutMs });
   chmodSync(file, 0o600);
+  // If two processes switch a new database to this mode, SQLite fails one of them at once, despite the timeout.
+  await retryBusy(() => writing.exec('pragma journal_mode = wal'));
   writing.exec(
-    `pragma journal_mode = wal; pragma synchronous = full; pragma journal_size_limit = ${maxLogBytes};
+    `pragma synchronous = full; pragma journal_size_limit = ${maxLogBytes};
     pragma wal_autocheckpoint = ${checkpointAfter}; pragma cache_size = -${writerCacheKiB}`,
   );
   let damage: unknown;
@@ -222,15 +224,24 @@ const damaged = [11, 26];
 function superviseStatements(connection: DatabaseConnection, onDamage: (error: unknown) => void): void {
   const execute = connection.executeQuery.bind(connection);
   connection.executeQuery = async (...call) => {
-    const until = performance.now() + busyTimeoutMs;
-    for (;;) {
-      try {
-        return await execute(...call);
-      } catch (error) {
-        if (damaged.includes(sqliteCode(error) ?? 0)) onDamage(error);
-        if (!isBusy(error) || performance.now() >= until) throw error;
-        await sleep(1 + Math.random() * (maxBusyPauseMs - 1));
-      }
+    try {
+      return await execute(...call);
+    } catch (error) {
+      if (isBusy(error)) return retryBusy(() => execute(...call));
+      if (damaged.includes(sqliteCode(error) ?? 0)) onDamage(error);
+      throw error;
     }
   };
+}
+
+async function retryBusy<Result>(work: () => Result | Promise<Result>): Promise<Result> {
+  const until = performance.now() + busyTimeoutMs;
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isBusy(error) || performance.now() >= until) throw error;
+      await sleep(1 + Math.random() * (maxBusyPauseMs - 1));
+    }
+  }
 }
