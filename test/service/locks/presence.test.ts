@@ -3,6 +3,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { parseTtl } from '../../../src/interface/duration.ts';
 import { parseLockPath } from '../../../src/interface/lock-path.ts';
 import type { Compared } from '../../../src/interface/resources.ts';
+import { keyedRequest } from '../../../src/service/idempotency/idempotency.ts';
 import { maxWaitersOfOwner } from '../../../src/service/locks/local-waiters.ts';
 import { listQueue } from '../../../src/service/locks/queue.ts';
 import type { Storage } from '../../../src/service/storage/storage.ts';
@@ -137,7 +138,8 @@ describe.each(databaseKinds)('a client in line, on $name', (kind) => {
     const [bearer, ttl, lockPath] = [bearerOf('ada'), valueIn(parseTtl('1m')), valueIn(parseLockPath(path))];
     const request = { workspace, path: lockPath, type: 'exclusive', origin: null, bearer, ttl } as const;
     const options = { seconds, urgency: 3, gone, authenticate: async () => undefined };
-    const asked = locks.acquire(undefined, { ...request, compare: async () => upToDate }, options);
+    const keyed = keyedRequest({ tokenId: bearer.id, workspace, key: 'key' }, []);
+    const asked = locks.acquire(keyed, { ...request, compare: async () => upToDate }, options);
     const applied = isFull ? {} : { 'preference-applied': `wait=${seconds}` };
     const extras = { headers: { 'retry-after': retryAfter, ...applied } };
     expect(await asked.catch((error: unknown) => error)).toMatchObject({ problem: 'locked', extras });
