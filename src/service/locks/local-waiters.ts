@@ -44,6 +44,9 @@ export const maxWaitersOfOwner = maxWaiters / 2;
 
 const checkAgainAfterErrorMs = 1_000;
 
+/** A lease that wants any items of a pool may watch thousands of paths. */
+const maxLookedUp = 1_000;
+
 /** Removed with its last member. */
 interface Line {
   readonly key: LockKey;
@@ -68,17 +71,8 @@ const newLine = (key: LockKey): Line => ({
  * Queries the database once for all clients of a path that arrive together, and once per change of the path. It polls
  * only while a free path is kept for a client at another instance, or for one that may become present again.
  */
-export function createLockWaiters({ readPath, watchOthers, onCount, onError }: LockWaitersOptions) {
+function createLines({ readPath, onError }: Pick<LockWaitersOptions, 'readPath' | 'onError'>) {
   const lines = new Map<string, Line>();
-  const waits = new Map<string, Waiter>();
-  let stopWatching = (): void => undefined;
-  let stopped = false;
-
-  function lineOf(key: LockKey): Line {
-    const line = lines.get(nameOf(key)) ?? newLine(key);
-    lines.set(nameOf(key), line);
-    return line;
-  }
 
   function scheduleCheck(line: Line, ms: number): void {
     clearTimeout(line.timer);
@@ -107,10 +101,40 @@ export function createLockWaiters({ readPath, watchOthers, onCount, onError }: L
     }
   }
 
-  /** Must be called with the name of each line that changed, or whose lock changed; with undefined if any may have. */
-  function changed(name: string | undefined): void {
-    for (const line of name === undefined ? [...lines.values()] : [lines.get(name)]) if (line) void check(line);
-  }
+  return {
+    join(waiter: Waiter, key: LockKey, isTurn: WatchedPath['isTurn']): Line {
+      const line = lines.get(nameOf(key)) ?? newLine(key);
+      lines.set(nameOf(key), line);
+      line.members.set(waiter, isTurn);
+      void check(line);
+      return line;
+    },
+    leave(waiter: Waiter, line: Line): void {
+      line.members.delete(waiter);
+      if (line.members.size > 0) return;
+      clearTimeout(line.timer);
+      lines.delete(nameOf(line.key));
+    },
+    /** Must be called with the name of each line that changed, or whose lock changed; with undefined if any may have. */
+    changed(name: string | undefined): void {
+      for (const line of name === undefined ? [...lines.values()] : [lines.get(name)]) if (line) void check(line);
+    },
+    /** Looks lines up without a change, all of them in turn. */
+    lookUp(): void {
+      for (const [name, line] of [...lines].slice(0, maxLookedUp)) {
+        lines.delete(name);
+        lines.set(name, line);
+        void check(line);
+      }
+    },
+  };
+}
+
+export function createLockWaiters({ watchOthers, onCount, ...options }: LockWaitersOptions) {
+  const { join, leave, changed, lookUp } = createLines(options);
+  const waits = new Map<string, Waiter>();
+  let stopWatching = (): void => undefined;
+  let stopped = false;
 
   /** Undefined if too many clients are waiting: the request must then be answered at once. */
   function wait(request: Wait): Promise<WaitOutcome> | undefined {
@@ -130,12 +154,7 @@ export function createLockWaiters({ readPath, watchOthers, onCount, onError }: L
         clearTimeout(timer);
         gone.removeEventListener('abort', onGone);
         onCount(workspace, -1);
-        for (const line of joined) {
-          line.members.delete(waiter);
-          if (line.members.size > 0) continue;
-          clearTimeout(line.timer);
-          lines.delete(nameOf(line.key));
-        }
+        for (const line of joined) leave(waiter, line);
         resolve(outcome);
       }
       const waiter = { ...request, end };
@@ -145,18 +164,14 @@ export function createLockWaiters({ readPath, watchOthers, onCount, onError }: L
       waits.set(id, waiter);
       onCount(workspace, 1);
       gone.addEventListener('abort', onGone, { once: true });
-      const joined = watched.map(({ path, isTurn }) => {
-        const line = lineOf({ workspace, path });
-        line.members.set(waiter, isTurn);
-        void check(line);
-        return line;
-      });
+      const joined = watched.map(({ path, isTurn }) => join(waiter, { workspace, path }, isTurn));
     });
   }
 
   return {
     wait,
     changed,
+    lookUp,
     /** The request can be tried again. */
     wake: (id: string) => waits.get(id)?.end('turn'),
     stop() {

@@ -73,7 +73,11 @@ export function createLocks({ storage, idempotency, quotas, metrics, onError }: 
       return waiters.wait({ ...client, id: randomUUID(), watched: [{ path, isTurn: () => true }] });
     },
     /** Called periodically, so that others wait for the clients here. */
-    keepPresent: presence.keep,
+    async keepPresent(): Promise<void> {
+      // A message of another instance may be lost with it, for example that of its last release.
+      if (storage.dialect === 'postgres') waiters.lookUp();
+      await presence.keep();
+    },
     /** Ends all waits, so that the clients retry at another instance. */
     endWaits: waiters.stop,
   };

@@ -68,6 +68,8 @@ function createWorld() {
         path,
         (lines.get(path) ?? []).filter((each) => each !== id),
       ),
+    /** The lock has ended, and nobody tells. */
+    forget: (path: string) => void heldUntil.delete(path),
     release(path: string, at: 'here' | 'elsewhere' | 'somewhere' = 'here') {
       heldUntil.delete(path);
       const line = nameOf({ workspace, path });
@@ -166,6 +168,22 @@ describe('clients that wait for their turn', () => {
     world.release('a');
     await pass(moment);
     expect(world.outcomes.at(-1)).toEqual(['first', 'turn']);
+  });
+
+  test('are notified of a release without a message when the paths are looked up, a thousand at a time', async () => {
+    const world = createWorld();
+    const paths = Array.from({ length: 1_001 }, (_, n) => `${n}`);
+    for (const path of paths) world.hold(path);
+    world.arrive('pool', { paths });
+    await pass(moment);
+    const before = world.queries();
+    world.forget('1000');
+    world.waiters.lookUp();
+    await pass(moment);
+    expect([world.outcomes, world.queries() - before]).toEqual([[], 1_000]);
+    world.waiters.lookUp();
+    await pass(moment);
+    expect(world.outcomes).toEqual([['pool', 'turn']]);
   });
 
   test('are notified even after an outage of the database', async () => {

@@ -211,4 +211,16 @@ describe.each(databaseKinds)('a client in line, on $name', (kind) => {
     await expect(second).rejects.toMatchObject({ problem: 'outdated' });
     expect(await line()).toEqual([]);
   });
+
+  test('is granted a lock whose release was announced by nobody, because the other instance was killed', async () => {
+    const silent = { send: () => undefined, listen: () => () => undefined };
+    const [here, there] = [1, 2].map(() =>
+      locksOn({ ...database, dialect: 'postgres', broadcast: silent }, () => expect.unreachable()),
+    );
+    if (here === undefined || there === undefined) return expect.unreachable();
+    const { acquired } = await waitingClient(here, 'stalled', 'f', async () => upToDate, database);
+    await release(there, 'stalled', 'f');
+    await here.keepPresent();
+    expect(await acquired).toMatchObject({ lock: { owner: 'ada' } });
+  });
 });
