@@ -1,12 +1,13 @@
 import { z } from '@hono/zod-openapi';
 import { pathKeptMinutes } from '../../interface/lock-path.ts';
 import { requireFreeDisk } from '../access/access.ts';
-import { bearerOf } from '../access/caller.ts';
+import { bearerOf, keyedRequestOf } from '../access/caller.ts';
 import { lockPathField, lockRequestSchema } from '../contract/request-fields.ts';
 import { emptyResponse, jsonApiResponse, Refusal } from '../contract/response.ts';
 import { lockSchema } from '../contract/schemas.ts';
+import { isKeyUsed } from '../idempotency/idempotency.ts';
 import { listQueue, withoutWaitId } from '../locks/queue.ts';
-import { type Api, type ApiParts, addWorkspaceOperation, jsonResponse } from './operation.ts';
+import { type Api, type ApiParts, addWorkspaceOperation, jsonResponse, keyHeader } from './operation.ts';
 
 const queuedSchema = z
   .object({
@@ -58,11 +59,13 @@ export function addQueueRoutes(api: Api, parts: ApiParts): void {
     method: 'post',
     path,
     access: 'locks:write',
+    headers: keyHeader,
     body: askSchema,
     responses: { 201: jsonResponse('The request waits in line.', queuedSchema) },
     async handle({ c, workspace, body }) {
-      await requireFreeDisk(parts);
-      return jsonApiResponse(201, await locks.askFor({ ...body, workspace: workspace.id, bearer: bearerOf(c) }));
+      const key = keyedRequestOf(c);
+      await requireFreeDisk(parts, () => isKeyUsed(parts.storage, key));
+      return jsonApiResponse(201, await locks.askFor({ ...body, workspace: workspace.id, bearer: bearerOf(c) }, key));
     },
   });
 

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { sql } from 'kysely';
-import { type ApiResponse, invalid, Refusal } from '../contract/response.ts';
+import { invalid, Refusal } from '../contract/response.ts';
 import {
   batchQuery,
   excludedOf,
@@ -71,15 +71,15 @@ export function createIdempotency(storage: Storage) {
     return before.flatMap((outcome) => outcome ?? outcomes.next().value ?? []);
   }
 
-  /** `prepare` runs before the transaction. A refusal in any step leaves the key unused. */
-  async function idempotent<Prepared>(
+  /** `prepare` runs before the transaction. A refusal in any step leaves the key unused. Results must be JSON. */
+  async function idempotent<Prepared, Result>(
     workspace: string,
     request: KeyedRequest | undefined,
     prepare: () => Promise<Prepared>,
-    respond: (db: Database, prepared: Prepared) => Promise<ApiResponse>,
-  ): Promise<ApiResponse> {
+    respond: (db: Database, prepared: Prepared) => Promise<Result>,
+  ): Promise<Result> {
     return runExclusively(request, async () => {
-      const [before] = await recallAll<ApiResponse>(storage.read, [request]);
+      const [before] = await recallAll<Result>(storage.read, [request]);
       if (before !== undefined) return orThrow(before);
       const asked = [{ request, details: await prepare() }];
       const decide = (db: Database, all: readonly Prepared[]) => Promise.all(all.map((each) => respond(db, each)));

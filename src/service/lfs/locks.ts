@@ -78,6 +78,10 @@ export function addLfsLockRoutes(app: App, routes: ApiParts): void {
     },
   });
 
+  addUnlockRoute(app, routes);
+}
+
+function addUnlockRoute(app: App, routes: ApiParts): void {
   addRoute(app, routes, {
     method: 'POST',
     path: '/locks/:lock/unlock',
@@ -86,21 +90,23 @@ export function addLfsLockRoutes(app: App, routes: ApiParts): void {
     async handle(c, { id: workspace }): Promise<ApiResponse> {
       const { force } = await readOptionalBody(c, releaseSchema);
       const id = c.req.param('lock') ?? '';
-      const found = await findById(storage, workspace, id);
+      const found = await findById(routes.storage, workspace, id);
       const absent = lfsError(
         404,
         'There is no lock with this id. It was released, has expired, or never existed.',
         c.get('requestId'),
       );
       const bearer = bearerOf(c);
+      const key = keyedRequestOf(c);
       if (found === undefined) {
         admitEmptyRelease(routes, bearer);
-        return absent;
+        if (key === undefined) return absent;
       }
-      const change = { workspace, path: found.path, match: (held: string) => held === id, bearer, actor: actorOf(c) };
-      const release = await locks.release({ ...change, force });
+      // Without a lock, only a repeated request gets a response other than `absent`: the remembered one.
+      const change = { workspace, path: found?.path ?? '', match: (held: string) => held === id, force };
+      const release = await routes.locks.release({ ...change, bearer, actor: actorOf(c) }, key);
       if (release.kind === 'refused') {
-        admitEmptyRelease(routes, bearer);
+        if (found !== undefined) admitEmptyRelease(routes, bearer);
         if (['not-found', 'lock-changed'].includes(release.refusal.problem)) return absent;
       }
       const { lock } = orThrow(release);

@@ -35,7 +35,7 @@ interface AcquireRequest extends Omit<LockRequest, 'lease'> {
 
 interface LocksOptions {
   readonly storage: Storage;
-  readonly idempotency: Pick<Idempotency, 'idempotentBatch'>;
+  readonly idempotency: Idempotency;
   readonly quotas?: Partial<LockQuotas>;
   readonly metrics: Pick<Metrics, 'lockWaiters'>;
   readonly onError: (error: unknown) => void;
@@ -104,7 +104,10 @@ function singleLocks(
     isDone: ({ kind }) => kind === 'renewed',
   });
 
-  const commitRelease = storage.batchCommits(({ workspace }: ReleaseRequest) => ({ workspace }), releaseLocks);
+  const commitRelease = idempotency.idempotentBatch({
+    decide: releaseLocks,
+    isDone: ({ kind }) => kind === 'released',
+  });
 
   const removeWait = storage.batchCommits(
     ({ workspace }: LeaseKey) => ({ workspace }),
@@ -152,8 +155,8 @@ function singleLocks(
       return renewal;
     },
     /** Releases that arrive together share a transaction. */
-    async release(request: ReleaseRequest) {
-      const decision = await commitRelease(request);
+    async release(request: ReleaseRequest, keyed?: KeyedRequest) {
+      const decision = await commitRelease(keyed, request);
       if (decision.kind === 'released') onChange(request.workspace, [decision.lock.path]);
       return decision;
     },
@@ -186,11 +189,12 @@ function leasesOf({ storage, rules, inLine, onChange }: LockParts) {
   };
 }
 
-function requestsOfPeople({ storage, rules, onChange, onError }: LockParts) {
+function requestsOfPeople({ storage, idempotency, rules, onChange, onError }: LockParts) {
   const { read, commit } = storage;
   return {
-    async askFor(request: AskRequest) {
-      const asked = await commit({ workspace: request.workspace }, (db) => ask(db, request));
+    async askFor(request: AskRequest, keyed?: KeyedRequest) {
+      const nothing = async () => undefined;
+      const asked = await idempotency.idempotent(request.workspace, keyed, nothing, (db) => ask(db, request));
       onChange(request.workspace, [request.path]);
       return asked;
     },

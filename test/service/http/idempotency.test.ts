@@ -30,6 +30,34 @@ describe.each(databaseKinds)('idempotency keys on $name', (kind) => {
     expect((await lock('a', randomUUID())).status).toBe(201);
   });
 
+  test('a repeated request of a person, or release over Git LFS, gets the same response, and has no effect', async () => {
+    const { id, take: lock, list } = await service.newWorkspace();
+    const { secret } = await service.token({ name: 'holder', scopes: ['locks:admin'] });
+    const ask = (method: string, path: string, json?: object, key?: string) =>
+      service.ask(method, `/v1/workspaces/${id}${path}`, {
+        ...{ token: secret, ...(json && { json }) },
+        ...(key !== undefined && { headers: { 'idempotency-key': key } }),
+      });
+    await lock('a');
+    const asking = (note: string) => ask('POST', '/queue', { path: 'a', note }, 'asking');
+    const asked = await asking('Please');
+    expect(asked.status).toBe(201);
+    await ask('DELETE', '/queue?path=a');
+    expect((await asking('Please')).text).toBe(asked.text);
+    expect((await ask('GET', '/queue?path=a')).body.queue).toEqual([]);
+    expectProblem(await asking('Now'), 'idempotency-key-reused');
+
+    const [held] = (await list()).body.locks;
+    const unlock = (lockId: string) => ask('POST', `/lfs/locks/${lockId}/unlock`, { force: true }, 'unlocking');
+    const unlocked = await unlock(held.id);
+    expect([unlocked.status, (await list()).body.locks]).toEqual([200, []]);
+    const { body: later } = await lock('a');
+    expect((await unlock(held.id)).text).toBe(unlocked.text);
+    expect((await unlock(later.id)).status).toBe(422);
+    expect((await ask('POST', `/lfs/locks/${held.id}/unlock`, {}, 'another')).status).toBe(404);
+    expect((await list()).body.locks).toEqual([later]);
+  });
+
   test('an unsuccessful response is not remembered', async () => {
     const { lock, release } = await newWorkspace();
     await lock('a', randomUUID());

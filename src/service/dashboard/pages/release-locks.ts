@@ -30,7 +30,7 @@ export function addReleasePages(site: Site): void {
     }
     const release = { workspace, bearer, actor: actorOf(c), force, reason };
     const requests = locks.map(({ id, path }) => ({ ...release, path, match: (held: string) => held === id }));
-    const releases = await Promise.allSettled(requests.map(site.locks.release));
+    const releases = await Promise.allSettled(requests.map((request) => site.locks.release(request)));
     const failed = releases.find((each) => each.status === 'rejected');
     const released = releases.filter((each) => each.status === 'fulfilled' && each.value.kind === 'released').length;
     if (released === 0 && failed !== undefined) throw failed.reason;
