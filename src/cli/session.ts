@@ -35,7 +35,8 @@ export function createCommandSession(remote: RemoteService, ttl: Ttl, note?: str
     let hasLost = false;
     const left = await rollBack(settling, acquired, limits, (path, holder) => {
       hasLost = true;
-      report(`The lock on ${path} was lost before its release: ${heldText(path, holder, client.serverNow())}.`);
+      const now = holder === 'nobody' ? `${path} is free` : heldText(path, holder, client.serverNow());
+      report(`The lock on ${path} was lost before its release: ${now}.`);
     });
     for (const { grant, error } of left) {
       const end = clockTime(Date.parse(grant.lock.expires_at), now);

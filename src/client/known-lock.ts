@@ -5,7 +5,7 @@ import { isHeaderValue } from './access.ts';
 import { asObject, firstName, isArray, isObject, type Json, type JsonObject, nameIn } from './json.ts';
 import { type ClientResponse, headerOf, objectIn } from './response.ts';
 import { plainName, type Sanitizer } from './sanitizer.ts';
-import { timestampIn } from './time.ts';
+import { clockSlackMs, timestampIn } from './time.ts';
 
 /** Ignores ETags that identify nothing. Some servers add a weak one. */
 export function etagOf(response: ClientResponse): string | undefined {
@@ -95,6 +95,28 @@ export function isSameLock(one: LockProof, other: LockProof): boolean | undefine
 /** The ETag to send: the latest, unless it differs only in its quotes, because only headers are certain to have them. */
 export const newerEtag = (sent: string | undefined, latest: string | undefined): string | undefined =>
   isSameLock({ etag: sent }, { etag: latest }) === true ? sent : (latest ?? sent);
+
+export interface HolderQuestion {
+  readonly proof?: LockProof | undefined;
+  /** Our lock may have expired, or may have been released. */
+  readonly mayHaveEnded?: boolean | undefined;
+  /** A renewal without a response may have changed its ETag and its start. */
+  readonly mayHaveChanged?: boolean | undefined;
+}
+
+/**
+ * Like isSameLock, for the lock in a response to a request with a condition. Some services give all locks of a path one
+ * id: then, only the start distinguishes a later lock from ours.
+ */
+export function isSameHolder(asked: HolderQuestion, holder: KnownLock): boolean | undefined {
+  const { proof = {}, mayHaveEnded = false, mayHaveChanged = false } = asked;
+  const isSame = isSameLock(proof, holder);
+  if (isSame !== true || proof.id === undefined || isSameLock({ etag: proof.etag }, { etag: holder.etag }))
+    return isSame;
+  const laterMs = Date.parse(holder.acquired_at ?? '') - Date.parse(proof.acquired_at ?? '');
+  if (laterMs > clockSlackMs && !mayHaveChanged) return false;
+  return mayHaveEnded && !(laterMs <= clockSlackMs) ? undefined : true;
+}
 
 export function holderOf(response: ClientResponse, path: string): KnownLock | undefined {
   const holder = holderIn(response);

@@ -7,6 +7,7 @@ import {
   conditionOf,
   grantedLockIn,
   holderOf,
+  isSameHolder,
   isSameLock,
   type KnownLock,
   type LockProof,
@@ -149,6 +150,8 @@ const lockPost = (
 
 export interface RenewLockRequest extends Omit<AcquireLockRequest, 'firstSentAt' | 'note' | 'wait'> {
   readonly proof: LockProof;
+  /** An earlier renewal had no response. */
+  readonly mayHaveChanged?: boolean;
 }
 
 export type RenewLockResult =
@@ -176,16 +179,13 @@ export function createRenewLock(context: ClientContext) {
   }
 
   /** Services answer 412 if the condition does not match, 403 for another owner's lock, and 404 for a free path. */
-  async function refusal(
-    refused: Refused,
-    { path, workspace, proof }: RenewLockRequest,
-    within: CallLimits,
-  ): Promise<RenewLockResult> {
+  async function refusal(refused: Refused, request: RenewLockRequest, within: CallLimits): Promise<RenewLockResult> {
+    const { path, workspace, proof } = request;
     const { response, error } = refused;
     const listed = refused.found && isLockGone(refused.found, proof) ? refused.found : undefined;
     if (![403, 404, 410, 412].includes(response.status) && listed === undefined) return refused;
     const holder = holderOf(response, path);
-    const isSame = holder && isSameLock(proof, holder);
+    const isSame = holder && isSameHolder(request, holder);
     // The lock with our id still exists, so the service does not accept the condition that was sent.
     if (isSame === true) return refused;
     // A service cannot match an ETag that it never issued.
@@ -217,13 +217,14 @@ export function createRenewLock(context: ClientContext) {
 
   return async (request: RenewLockRequest, within: CallLimits): Promise<RenewLockResult> => {
     let result = await send(request, within);
-    const etag = otherEtag(result, request);
+    const asked = { ...request, mayHaveChanged: request.mayHaveChanged || result.mayBeDone };
+    const etag = otherEtag(result, asked);
     if (etag !== undefined) {
       const again = { proof: { ...request.proof, etag }, idempotencyKey: crypto.randomUUID() };
       result = await send({ ...request, ...again }, within);
     }
     if (result.response === undefined) return result;
-    return result.kind === 'succeeded' ? renewed(result, request) : refusal(result, request, within);
+    return result.kind === 'succeeded' ? renewed(result, request) : refusal(result, asked, within);
   };
 }
 

@@ -5,7 +5,10 @@ import {
   conditionOf,
   etagOf,
   type FoundLock,
+  type HolderQuestion,
   holderOf,
+  isEtag,
+  isSameHolder,
   isSameLock,
   type KnownLock,
   type LockProof,
@@ -16,11 +19,10 @@ import { expectResource, orEmpty } from './refusal.ts';
 import type { CallLimits, CallResult, ClientContext, Failed, Refused, Succeeded } from './request.ts';
 import { clockSlackMs, responseClockMs } from './time.ts';
 
-export interface ReleaseLockRequest {
+/** Without a proof, any lock on the path is released. */
+export interface ReleaseLockRequest extends Omit<HolderQuestion, 'mayHaveChanged'> {
   readonly workspace: WorkspaceId;
   readonly path: LockPath;
-  /** Without it, any lock on the path is released. */
-  readonly proof?: LockProof | undefined;
   readonly force?: boolean | undefined;
   /** The reason for `force`. A service that does not support reasons may refuse the request. */
   readonly reason?: string | undefined;
@@ -115,7 +117,7 @@ export function createReleaseLock(context: ClientContext) {
       case 412: {
         const { proof = {} } = request;
         const holder = holderOf(response, request.path);
-        const isSame = holder && isSameLock(proof, holder);
+        const isSame = holder && isSameHolder(request, holder);
         // A service cannot match an ETag that it never issued.
         const isProof = proof.etag !== undefined || isSame === false;
         if (proof.id !== undefined && !isProof) return releaseUnconditionally(result, request, within);
@@ -125,7 +127,7 @@ export function createReleaseLock(context: ClientContext) {
         const listed = await lookUpOnce(context, request, within);
         if (listed.kind === 'absent') return { kind: 'released' };
         if (listed.kind !== 'locked') return heldByOther(result, undefined);
-        return isSameLock(proof, listed.lock) ? result : heldByOther(result, listed.lock);
+        return isSameHolder(request, listed.lock) ? result : heldByOther(result, listed.lock);
       }
       default:
         return result;
@@ -134,28 +136,20 @@ export function createReleaseLock(context: ClientContext) {
 }
 
 /**
- * The ETag to try next, if a 412 shows that our lock still exists: a renewal without a response has changed it, or the
- * service compares it without the quotes that its bodies lack.
+ * The ETag to try next, if a 412 names our lock: a renewal without a response has changed it, or the service compares it
+ * without the quotes that its bodies lack.
  */
-export function otherEtag(
-  { response, mayBeDone }: CallResult,
-  { path, proof = {}, found }: Pick<ReleaseLockRequest, 'path' | 'proof' | 'found'>,
-): string | undefined {
-  if (response?.status !== 412) return undefined;
-  const holder = holderOf(response, path);
-  const listed = found?.kind === 'locked' && !mayBeDone ? found.lock : undefined;
-  const lock = holder ?? listed;
-  if (lock === undefined || isSameLock(proof, lock) !== true) return undefined;
-  // Some services give all locks of a path one id.
-  const laterMs = Date.parse(lock.acquired_at ?? '') - Date.parse(proof.acquired_at ?? '');
-  if (laterMs > responseClockMs) return undefined;
-  const inBody = [lock.etag, lock.etag && nameIn(lock.raw['etag'])];
-  // Without our id in the response, another ETag may be that of a later lock.
-  const isNamed = proof.id !== undefined && holder?.id === proof.id;
-  const etags = isNamed
-    ? [etagOf(response), ...inBody]
-    : inBody.filter((etag) => isSameLock({ etag }, { etag: proof.etag }));
-  return etags.find((etag) => etag !== undefined && etag !== conditionOf(proof));
+export function otherEtag({ response }: CallResult, asked: HolderQuestion & { readonly path: LockPath }) {
+  const { path, proof = {} } = asked;
+  const holder = response?.status === 412 ? holderOf(response, path) : undefined;
+  if (response === undefined || holder === undefined || isSameHolder(asked, holder) !== true) return undefined;
+  const inBody = [holder.etag, holder.etag && nameIn(holder.raw['etag'])];
+  // Without our id, another ETag may be that of a later lock.
+  const etags =
+    proof.id !== undefined && holder.id === proof.id
+      ? [etagOf(response), ...inBody]
+      : inBody.filter((etag) => isSameLock({ etag }, { etag: proof.etag }));
+  return etags.find((etag) => etag !== undefined && isEtag(etag) && etag !== conditionOf(proof));
 }
 
 /** A different lock is on the path. If it was acquired after our request was sent, that request released our lock. */

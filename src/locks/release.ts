@@ -7,7 +7,7 @@ import { createLookUps, isUnreadable, type LookupResult } from '../client/lists.
 import type { ReleaseLockResult } from '../client/release-lock.ts';
 import type { CallLimits } from '../client/request.ts';
 import type { ServiceError } from '../client/service-error.ts';
-import { backoff, type Clock } from '../client/time.ts';
+import { backoff, type Clock, machineClock } from '../client/time.ts';
 import type { Entry, Grant, LeaseIntent } from './ledger/entry.ts';
 import type { Recorder } from './ledger/ledger.ts';
 import { certainMs, mayHaveExpired, type OurLock, type OwnLock, ownLockState } from './ownership.ts';
@@ -42,19 +42,23 @@ export interface Unreleased {
 
 /**
  * Releases the locks, those of a lease with a single request. Returns the locks that could not be released, and calls
- * `onLost` for those that someone else has replaced.
+ * `onLost` for those that someone else has replaced, or released before their time.
  */
 export async function rollBack(
   context: ReleaseContext & Pick<LockContext, 'signal'>,
   acquired: readonly Omit<Unreleased, 'error'>[],
   within = cleanupLimits(context.clock, rollBackMs, context.signal),
-  onLost: (path: string, holder: KnownLock | undefined) => void = () => undefined,
+  onLost: (path: string, holder: KnownLock | 'nobody' | undefined) => void = () => undefined,
 ): Promise<readonly Unreleased[]> {
   const left: Unreleased[] = [];
   const releaseTarget = createRelease(context, within);
 
   function checkLoss({ grant, mayBeReleased }: OurLock, end: ReleaseResult): void {
-    if (end.kind === 'other' && !mayBeReleased && !end.mayBeDone) onLost(grant.path, end.holder);
+    if (mayBeReleased) return;
+    const isMissing = end.kind === 'absent' && certainMs(grant, context.client.serverNow()) > 0;
+    if (isMissing || (end.kind === 'other' && !end.mayBeDone)) {
+      onLost(grant.path, end.kind === 'other' ? end.holder : 'nobody');
+    }
   }
 
   async function release({ grant, mayBeReleased = false }: Omit<Unreleased, 'error'>): Promise<void> {
@@ -187,8 +191,9 @@ export function createRelease({ client, record, clock, sleep, random }: ReleaseC
   const enterRequest = createSemaphore(maxTogether);
 
   async function release(lock: ReleaseTarget): Promise<ReleaseResult> {
-    const { service, workspace, grant, force, found } = lock;
-    const { path, lock: proof, key } = grant;
+    const { service, workspace, grant, force, found, loss } = lock;
+    const { path, key } = grant;
+    const proof = { ...grant.lock, acquired_at: grant.lock.acquired_at ?? grant.at };
     const { id, etag } = proof;
     const entry = { service, workspace, path, id, etag, key };
     const now = (): string => new Date(client.serverNow()).toISOString();
@@ -196,9 +201,13 @@ export function createRelease({ client, record, clock, sleep, random }: ReleaseC
     // Only an ETag, or an id of a service with marks, is matched with certainty, so that no later lock is released.
     const isNamed = conditionOf(proof) !== undefined && (etag !== undefined || client.isOurs());
     if (isNamed) recordAttempt();
-    const result = isNamed
-      ? await client.releaseLock({ workspace, path, proof, force, found }, within)
-      : await releaseByPath(lock, recordAttempt);
+    const isOver = machineClock() >= (grant.renewedUntil ?? grant.lastsUntil ?? 0);
+    const mayHaveEnded = found === undefined && (lock.mayBeReleased || loss !== undefined || isOver);
+    let result: ReleaseResult;
+    if (isNamed) result = await client.releaseLock({ workspace, path, proof, mayHaveEnded, force, found }, within);
+    // The lock on the path is a later one, which nothing certain distinguishes from ours.
+    else if (loss !== undefined) result = { kind: 'other', holder: undefined };
+    else result = await releaseByPath(lock, recordAttempt);
     // If our lock can be identified, the lock of someone else shows that ours has ended. A lock that was handed over is
     // lost then, and stays so in later steps.
     const isReplaced = result.kind === 'other' && (key ?? (found && (id ?? etag))) !== undefined;

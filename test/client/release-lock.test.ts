@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import type { ReleaseLockRequest } from '../../src/client/release-lock.ts';
-import { knownLock } from '../locks/samples.ts';
 import type { Answer } from '../support/other-servers/other-server.ts';
 import { inTurn, json, nothing, page, problem, raw, reset } from '../support/other-servers/responses.ts';
 import { startDecodingProxy, startStrictProxy } from '../support/other-servers/slash-proxies.ts';
@@ -211,11 +210,23 @@ describe('a 412 for a lock with the same id', () => {
     expect(server.requests.map(({ headers }) => headers['if-match'])).toEqual(['"l1"', '"v2"']);
   });
 
-  test('is no reason to send the ETag of a lock that was acquired later', async () => {
-    const [acquired_at, later] = ['2026-01-01T10:00:00Z', '2026-01-01T11:00:00Z'];
-    const changed = problem(412, { lock: { ...same, acquired_at: later } }, { etag: '"v2"' });
-    const { result, conditions } = await release(changed, { proof: { id: 'l1', etag: '"v1"', acquired_at } });
-    expect([result.kind, conditions]).toEqual(['failed', ['"v1"']]);
+  const [acquired_at, later] = ['2026-01-01T10:00:00Z', '2026-01-01T11:00:00Z'];
+  test.each([
+    ['started with ours, which may have ended', { acquired_at }, true, ['"v1"', '"v2"']],
+    ['started later', { acquired_at: later }, false, ['"v1"']],
+    ['has no start, while ours may have ended', { acquired_at: undefined }, true, ['"v1"']],
+    ['has no start, while ours lasts', { acquired_at: undefined }, false, ['"v1"', '"v2"']],
+  ])('is retried only for ours, as some services give all locks of a path one id: it %s', async (...row) => {
+    const [, start, mayHaveEnded, expected] = row;
+    const changed = problem(412, { lock: { ...same, ...start } }, { etag: '"v2"' });
+    const own = { proof: { id: 'l1', etag: '"v1"', acquired_at }, mayHaveEnded };
+    const { result, conditions } = await release(inTurn(changed, nothing(204)), own);
+    expect([result.kind, conditions]).toEqual([expected.length > 1 ? 'released' : 'other', expected]);
+  });
+
+  test.each(['*', 'W/x'])('is not retried with %s without quotes, which matches other locks, or none', async (etag) => {
+    const { conditions } = await release(problem(412, { lock: { ...same, etag } }), { proof });
+    expect(conditions).toEqual(['"l1"', `"${etag}"`]);
   });
 
   test.each([
@@ -229,29 +240,6 @@ describe('a 412 for a lock with the same id', () => {
 });
 
 describe('a 412 for an ETag whose quotes the service omits', () => {
-  const quoted = { etag: '"v1"' };
-  const bare: Answer = (response, request) =>
-    (request.headers['if-match'] === 'v1' ? nothing(204) : json(412, { error: 'It does not match.' }))(
-      response,
-      request,
-    );
-  const found = (etag: string) =>
-    ({ kind: 'locked', lock: knownLock(hero, { etag: `"${etag}"`, raw: { etag } }) }) as const;
-
-  test('is retried without them if the lock was found in a list without them, but not with any other ETag', async () => {
-    const { result, conditions } = await release(bare, { proof: quoted, found: found('v1') }, unmarked);
-    expect(result).toEqual({ kind: 'released' });
-    expect(conditions).toEqual(['"v1"', 'v1']);
-  });
-
-  test('is no reason to send the ETag of another lock', async () => {
-    const replaced = json(412, { error: 'It does not match.' }, { etag: 'v2' });
-    const { result, conditions } = await release(replaced, { proof: quoted, found: found('v1') }, unmarked);
-    expect(result.kind).toBe('other');
-    expect(conditions).toEqual(['"v1"', 'v1']);
-    expect((await release(bare, { proof: quoted, found: found('v2') }, unmarked)).conditions).toEqual(['"v1"']);
-  });
-
   test.each(['v1', '"v1"'])('is a failure, not a loss, if it names our own lock with %s', async (etag) => {
     const { result } = await release(json(412, { lock: { path: hero, etag } }), { proof: { etag: 'v1' } }, unmarked);
     expect(ofKind(result, 'failed').error.status).toBe(412);

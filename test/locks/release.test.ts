@@ -100,6 +100,14 @@ describe('the release of a lock of the job', () => {
     });
   });
 
+  test('sends nothing for a lock whose loss is on record, unless an ETag distinguishes it from a later one', async () => {
+    const loss = { kind: 'lost', ...place, step: 's', path: hero, key: 'k1', at: iso(2) } as const;
+    const lost = (lock: Partial<GrantedLock>) =>
+      releasing({ ...own({ id: 'l1', ...lock }), loss }, { lists: [withId] });
+    expect(await lost({})).toMatchObject({ kind: 'other', events: [] });
+    expect(await lost({ etag: '"v1"' })).toMatchObject({ events: ['send l1'] });
+  });
+
   test('looks up a lock without an id, and releases it by its path', async () => {
     const events = ['look', 'send once'];
     expect(await releasing(own(), { lists: [ours] })).toMatchObject({ kind: 'released', events });

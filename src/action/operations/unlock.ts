@@ -175,7 +175,9 @@ export function unlockResult(result: ReleaseResult, own: OurLock, { found, force
   // A lock that may have been released before is not missed.
   const isExpected = own.mayBeReleased && own.loss === undefined;
   if (result.kind === 'absent' && isExpected) return { path, result: 'not locked' };
-  return releaseResult(own, result, 'This job may already have released its own.', now);
+  // A lock that is gone is lost only if that is on record: it may have been meant to end with its ttl.
+  const ours = { ...own, renewalError: undefined };
+  return releaseResult(ours, result, 'This job may already have released its own.', now);
 }
 
 function heldResult(path: LockPath, holder: KnownLock | undefined, now: number, force = false): PathResult {

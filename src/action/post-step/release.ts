@@ -217,8 +217,8 @@ function createSettling(
     'The ledger is damaged or gone, so it is unknown whether this job had released its own lock.';
 
   async function release(lock: JobLock, reported = lock): Promise<PathResult> {
-    const { grant, mayBeReleased, grantedAgain = false } = lock;
-    const end = await releaseTarget({ ...grant, grant, mayBeReleased: mayBeReleased || grantedAgain });
+    const { grant, mayBeReleased, grantedAgain = false, loss } = lock;
+    const end = await releaseTarget({ ...grant, grant, loss, mayBeReleased: mayBeReleased || grantedAgain });
     const now = client.serverNow();
     if (end.kind === 'failed') return notReleasedResult(reported, end.error.message, end.mayBeDone, now);
     return releaseResult(reported, end, doubt, now);

@@ -62,7 +62,7 @@ function goneResult({ grant: { path, lock } }: OurLock, now: number): PathResult
   const end = Date.parse(lock.expires_at ?? '');
   // Its expiry is unknown if the response that granted it was lost.
   if (!(end <= now + responseClockMs)) return { path, result: 'already gone' };
-  const text = `The lock on ${path} expired at ${pastMoment(end, now)}, before it was released.`;
+  const text = `The lock on ${path} expired at ${pastMoment(end, now)}, before the job ended.`;
   return { path, result: 'already gone', warning: { text, advice: 'Increase `ttl` to cover the job.' } };
 }
 

@@ -162,6 +162,8 @@ interface Renewed {
 function createRound(locks: LocksToRenew, followed: ReturnType<typeof followLocks>) {
   const { client, clock, record, service, workspace, step, ttl, schedule } = locks;
   const job = { service, workspace, step };
+  /** Paths of locks whose last renewal had no response. */
+  const unanswered = new Set<LockPath>();
   let isFailing = false;
 
   async function renewRound(): Promise<void> {
@@ -199,8 +201,10 @@ function createRound(locks: LocksToRenew, followed: ReturnType<typeof followLock
     const limits = () => ({ deadline: schedule.deadlineOf(first), signal: followed.cutOff });
     const renewal: Renewal =
       lease === undefined
-        ? await renewOne(locks, first, limits)
+        ? await renewOne(locks, first, unanswered.has(first.path), limits)
         : await client.renewLease({ workspace, lease }, ttl, limits());
+    if (renewal.kind === 'failed' && renewal.mayBeDone) unanswered.add(first.path);
+    else unanswered.delete(first.path);
     // A release in the meantime would explain the response, and the ledger must not record a grant after that release.
     followed.readNewEntries();
     const held = grants.filter(followed.isHeld);
@@ -223,9 +227,10 @@ function createRound(locks: LocksToRenew, followed: ReturnType<typeof followLock
     const { expiresAt, renewed } = renewal;
     schedule.renewed(first, expiresAt);
     const renewedUntil = machineClock() + Math.floor(schedule.remainingMs(first));
-    const { id, etag } = renewed ?? first.lock;
+    const { id, etag, acquired_at = first.lock.acquired_at } = renewed ?? first.lock;
     if (id !== first.lock.id || etag !== first.lock.etag) {
-      const changed = { ...first, at, renewedUntil, lock: { ...first.lock, id, etag, expires_at: expiresAt } };
+      const lock = { ...first.lock, id, etag, acquired_at, expires_at: expiresAt };
+      const changed = { ...first, at, renewedUntil, lock };
       record(changed);
       followed.kept.set(first.path, changed);
     }
@@ -237,14 +242,17 @@ function createRound(locks: LocksToRenew, followed: ReturnType<typeof followLock
 
 async function renewOne(
   { client, record, service, workspace, step, ttl }: LocksToRenew,
-  { path, lock }: Grant,
+  { path, lock, at }: Grant,
+  mayHaveChanged: boolean,
   limits: () => CallLimits,
 ): Promise<Renewal> {
   const key = crypto.randomUUID();
   const { type } = lock;
+  const proof = { ...lock, acquired_at: lock.acquired_at ?? at };
   // Read before the request, which cannot have acquired an older lock.
   const sentAt = new Date(client.serverNow()).toISOString();
-  const renewal = await client.renewLock({ workspace, path, type, ttl, idempotencyKey: key, proof: lock }, limits());
+  const request = { workspace, path, type, ttl, idempotencyKey: key, proof, mayHaveChanged };
+  const renewal = await client.renewLock(request, limits());
   switch (renewal.kind) {
     case 'renewed':
       return { kind: 'renewed', expiresAt: renewal.lock.expires_at, lost: [], renewed: renewal.lock };

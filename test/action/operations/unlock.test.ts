@@ -68,20 +68,8 @@ describe('the result of a release', () => {
     }
   });
 
-  test('is a loss if renewals failed until the lock had expired, even on a free path', () => {
-    const grant = grantOf(path);
-    const own = { grant, mayBeReleased: false, renewalError: 'The service was down.' };
-    const resultAt = (now: number, lock: typeof own) => unlockResult({ kind: 'absent' }, lock, { force: false, now });
-    const expired = Date.parse(grant.lock.expires_at) + 1;
-    const failure = expect.stringContaining('could not be renewed: The service was down.');
-    expect(resultAt(expired, own)).toMatchObject({ result: 'lost', failure });
-    expect(resultAt(start, own)).toEqual({ path, result: 'already gone' });
-    // If an earlier step may have released it, it may have been in time.
-    expect(resultAt(expired, { ...own, mayBeReleased: true })).toEqual({ path, result: 'not locked' });
-  });
-
   test('is a warning for a lock that expired before it was released', () => {
-    const own = { grant: grantOf(path), mayBeReleased: false };
+    const own = { grant: grantOf(path), mayBeReleased: false, renewalError: 'The service was down.' };
     const now = Date.parse(own.grant.lock.expires_at) + 1;
     expect(unlockResult({ kind: 'absent' }, own, { force: false, now })).toMatchObject({
       result: 'already gone',

@@ -1,7 +1,5 @@
-import { execFile } from 'node:child_process';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
 import { databaseFile, openSqlite } from '../../../src/service/storage/sqlite.ts';
 import { databaseProblem } from '../../../src/service/storage/unavailable.ts';
@@ -81,19 +79,4 @@ test('gives up a change after another process has locked the database for ten se
   });
   expect(performance.now() - began).toBeGreaterThanOrEqual(10_000);
   expect(await add()).toBe(true);
-});
-
-test('a new database can be opened by several processes at once', async () => {
-  const open = `
-    const { openSqlite } = await import(process.argv[1]);
-    while (Date.now() < Number(process.argv[3]));
-    await (await openSqlite({ folder: process.argv[2] })).close();`;
-  const module = new URL('../../../src/service/storage/sqlite.ts', import.meta.url).href;
-  for (let round = 0; round < runs(2, 25); round += 1) {
-    const args = [module, temporaryFolder(), String(Date.now() + 1_000)];
-    const opened = Array.from({ length: 4 }, () =>
-      promisify(execFile)(process.execPath, ['--input-type=module', '--eval', open, ...args]),
-    );
-    expect((await Promise.all(opened)).map(({ stderr }) => stderr)).toEqual(['', '', '', '']);
-  }
 });
