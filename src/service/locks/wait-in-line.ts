@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { Refusal, unavailableRetrySeconds } from '../contract/response.ts';
 import type { Database, Storage } from '../storage/storage.ts';
+import { timeOf } from '../storage/timestamp.ts';
 import type { LockWaiters, Wait, WatchedPath } from './local-waiters.ts';
 import { placeInLine } from './queue.ts';
 import type { LockRequest } from './store-locks.ts';
 import { type Place, presenceMs, requestGapMs, type Waited, type WaitOptions } from './wait-terms.ts';
-import { extendEarlier, extendPresence } from './waits.ts';
+import { extendEarlier, extendLapsed, extendPresence } from './waits.ts';
 
 export type WaitInLine = ReturnType<typeof createWaitInLine>;
 
@@ -136,11 +137,13 @@ const overdueMs = 3_000;
 
 /** How long others wait for the clients in line at this instance. */
 export function createPresence(
-  { commit, batchCommits }: Pick<Storage, 'commit' | 'batchCommits'>,
+  { dialect, read, commit, batchCommits }: Pick<Storage, 'dialect' | 'read' | 'commit' | 'batchCommits'>,
   wake: LockWaiters['wake'],
   onError: (error: unknown) => void,
 ) {
   const here = new Set<Client>();
+  /** With SQLite, no client is elsewhere. */
+  const outages = dialect === 'postgres' ? watchOutages(read) : undefined;
 
   /** Batched, because the waits of a thousand clients may end at the same time. */
   const commitPresence = batchCommits(
@@ -162,16 +165,11 @@ export function createPresence(
 
   /** The client by its earlier request, whose place it has until it is decided; undefined if it has none. */
   async function arrive(client: Client): Promise<Client | undefined> {
-    try {
-      const requestId = await commitArrival(client);
-      if (requestId === undefined) return undefined;
-      const earlier = { ...client, requestId };
-      here.add(earlier);
-      return earlier;
-    } catch (error) {
-      onError(error);
-      return undefined;
-    }
+    const requestId = await commitArrival(client).catch((error): undefined => void onError(error));
+    if (requestId === undefined) return undefined;
+    const earlier = { ...client, requestId };
+    here.add(earlier);
+    return earlier;
   }
 
   async function leave(client: Client, presentMs: number): Promise<void> {
@@ -214,19 +212,48 @@ export function createPresence(
     /** A slow workspace does not delay the rest. */
     async keep(): Promise<void> {
       const workspaces = new Set([...here].map(({ workspace }) => workspace));
-      await Promise.all([...workspaces].filter((workspace) => !keeping.has(workspace)).map(keepPresentIn));
+      const due = [...workspaces].filter((workspace) => !keeping.has(workspace));
+      await Promise.all([outages?.look().catch(onError), ...due.map(keepPresentIn)]);
     },
     /**
      * Must be called in each transaction that decides who is next: its changes may come before those of keep(), which
-     * waited for the database just as long. Returns whether it extended the presence of any client.
+     * waited for the database just as long. Returns whether it extended the presence of any client. After an outage,
+     * this includes the clients of other instances that were present at its start.
      */
     async keepOverdue(db: Database, deciding: readonly InWorkspace[]): Promise<boolean> {
       const due = performance.now() - overdueMs;
       const overdue = [...here].filter(({ keptAt, gone }) => keptAt < due && !gone.aborted);
-      const workspaces = new Set(overdue.length === 0 ? [] : deciding.map(({ workspace }) => workspace));
+      const agoMs = outages?.agoMs();
+      if (overdue.length === 0 && agoMs === undefined) return false;
+      const workspaces = new Set(deciding.map(({ workspace }) => workspace));
       const clients = overdue.filter(({ workspace }) => workspaces.has(workspace));
       if (clients.length > 0) await extend(db, clients);
-      return clients.length > 0;
+      if (agoMs !== undefined)
+        await extendLapsed(
+          db,
+          [...workspaces].map((workspace) => ({ workspace, agoMs })),
+        );
+      return clients.length > 0 || agoMs !== undefined;
+    },
+  };
+}
+
+function watchOutages(read: Database) {
+  let answeredAt = performance.now();
+  let last = { from: 0, until: 0 };
+  return {
+    async look(): Promise<void> {
+      await timeOf(read);
+      const now = performance.now();
+      // Until then, other instances extend the presence of their clients again.
+      if (now - answeredAt > overdueMs) last = { from: answeredAt, until: now + overdueMs };
+      answeredAt = now;
+    },
+    /** The time since the start of an outage that lasts, or has just ended; undefined without one. */
+    agoMs(): number | undefined {
+      const now = performance.now();
+      const lasts = now - answeredAt > overdueMs;
+      return lasts || now < last.until ? Math.ceil(now - (lasts ? answeredAt : last.from)) : undefined;
     },
   };
 }

@@ -245,6 +245,17 @@ export const extendEarlier = batchQuery((db, members) =>
     .returning(['waits.id', 'waits.request_id as requestId']),
 );
 
+/** Extends the presence of the clients in these workspaces that was not extended in time. */
+export const extendLapsed = batchQuery((db, members) =>
+  db
+    .updateTable('waits')
+    .from(members)
+    .set({ present_until: sql<number>`${now} + ${sql.lit(presenceMs)}` })
+    .where('kind', '=', 'request')
+    .whereRef('waits.workspace_id', '=', textOf('workspace'))
+    .where(sql<boolean>`present_until <= (select ${now}) and present_until > (select ${now}) - ${numberOf('agoMs')}`),
+);
+
 export const findWait = (db: Database, id: string) =>
   db.selectFrom('waits').selectAll().where('id', '=', id).executeTakeFirst();
 

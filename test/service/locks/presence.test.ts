@@ -98,7 +98,7 @@ test.each<['granted' | 'refused', object, Compared, readonly number[]]>([
 );
 
 describe.each(databaseKinds)('a client in line, on $name', (kind) => {
-  const database = sharedStorage(kind, { workspaces: ['stalled', 'compared', 'asking'] });
+  const database = sharedStorage(kind, { workspaces: ['stalled', 'compared', 'asking', 'outage'] });
 
   test('is not overtaken by requests that are decided after a stall, before its presence is extended', async () => {
     const workspace = 'stalled';
@@ -222,5 +222,34 @@ describe.each(databaseKinds)('a client in line, on $name', (kind) => {
     await release(there, 'stalled', 'f');
     await here.keepPresent();
     expect(await acquired).toMatchObject({ lock: { owner: 'ada' } });
+  });
+
+  test('is not overtaken at another instance after an outage, before its own extends its presence', async () => {
+    const workspace = 'outage';
+    const onPostgres = () => locksOn({ ...database, dialect: 'postgres' }, () => expect.unreachable());
+    const compare = async () => upToDate;
+    const { acquired, request, leave } = await waitingClient(onPostgres(), workspace, 'g', compare, database);
+    const absentFor = (ms: number) =>
+      changeRows(database, 'waits', { present_until: Date.now() - ms }, { workspace_id: workspace });
+    const there = onPostgres();
+    const now = performance.now.bind(performance);
+    let laterMs = 6_000;
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => now() + laterMs);
+    onTestFinished(() => clock.mockRestore());
+    const newcomer = { ...request, bearer: bearerOf('cleo'), ttl: valueIn(parseTtl('1m')), compare };
+    const overtake = () => there.acquire(undefined, newcomer).catch((error: unknown) => error);
+    const refused = { message: 'g is free, but ada is first in line for it.' };
+    await database.commit('global', (db) => db.deleteFrom('locks').where('workspace_id', '=', workspace).execute());
+    await absentFor(1_000);
+    expect(await overtake()).toMatchObject(refused);
+    await there.keepPresent();
+    await absentFor(1_000);
+    expect(await overtake()).toMatchObject(refused);
+    // Once the rounds of all instances must have come, an absent client counts as absent.
+    for (laterMs of [8_000, 10_000]) await there.keepPresent();
+    await absentFor(1_000);
+    expect(await overtake()).toMatchObject({ lock: { owner: 'cleo' } });
+    leave();
+    await expect(acquired).rejects.toMatchObject({ problem: 'locked' });
   });
 });
