@@ -225,9 +225,13 @@ function superviseStatements(connection: DatabaseConnection, onDamage: (error: u
   const execute = connection.executeQuery.bind(connection);
   connection.executeQuery = async (...call) => {
     try {
-      return await execute(...call);
+      try {
+        return await execute(...call);
+      } catch (error) {
+        if (!isBusy(error)) throw error;
+        return await retryBusy(() => execute(...call));
+      }
     } catch (error) {
-      if (isBusy(error)) return retryBusy(() => execute(...call));
       if (damaged.includes(sqliteCode(error) ?? 0)) onDamage(error);
       throw error;
     }
