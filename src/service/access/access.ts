@@ -65,9 +65,10 @@ export function requireAccess(
   /** `never`: releases are not refused for their rate, and do not count. For empty ones, see admitEmptyRelease(). */
   charge?: 'never',
 ): MiddlewareHandler<Environment> {
+  const { tokenIn } = control.authScheme ?? byBearer;
   return async (c, next) => {
     // Together with the token, to save a round trip to the database.
-    if (c.req.header('authorization') !== undefined) lookUpWorkspace(c, control.storage);
+    if (looksLikeTokenSecret(tokenIn(c.req.header('authorization')) ?? '')) lookUpWorkspace(c, control.storage);
     const bearer = await authenticateRequest(c, control);
     const mayAccess = access === 'any-token' || grants(bearer.scopes, access);
     if (charge === 'never' && mayAccess) identify(c, control, bearer);
