@@ -96,13 +96,10 @@ async function runGitLfs(
   } catch (error) {
     limits.signal?.throwIfAborted();
     if (!(error instanceof GitError) || isStoreUnusable) throw error;
-    if (!partial.has(error.kind)) throw error;
+    if (error.kind !== 'failed' && error.kind !== 'not-installed') throw error;
     return { reasons, failure: error };
   }
 }
-
-/** Failures after which the received objects are kept, and the others are reported as missing. */
-const partial: ReadonlySet<GitError['kind']> = new Set(['failed', 'not-installed', 'disk-full']);
 
 const maxReasonLength = 300;
 const maxPathLength = 500;

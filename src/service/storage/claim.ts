@@ -9,15 +9,16 @@ interface Claimed {
   readonly claimId: string;
 }
 
-/** Ends the claim at once, so that another instance can continue the work. Subtracts `counted` attempts. */
+/** Ends the claim, so that this or another instance can continue the work after a pause. Subtracts `counted` attempts. */
 export async function endClaim(
   { claim }: Storage,
   table: 'syncs' | 'deliveries',
   { id, claimId }: Claimed,
-  { counted }: { readonly counted: number },
+  { counted, pauseMs = 0 }: { readonly counted: number; readonly pauseMs?: number },
 ): Promise<void> {
+  const until = pauseMs === 0 ? sql.lit(0) : sql`${now} + ${sql.lit(pauseMs)}`;
   await claim((db) =>
-    sql`update ${sql.table(table)} set claimed_by = null, claimed_until = 0, attempts = attempts - ${sql.lit(counted)}
+    sql`update ${sql.table(table)} set claimed_by = null, claimed_until = ${until}, attempts = attempts - ${sql.lit(counted)}
       where id = ${id} and claimed_by = ${claimId}`.execute(db),
   );
 }

@@ -30,6 +30,8 @@ interface SyncRunParts extends Omit<Instance, 'dataFolder' | 'targets'> {
 
 type SyncWorkerOptions = SyncRunParts & Pick<WorkerOptions<unknown>, 'onError'>;
 
+const pauseMs = (): number => Math.round(5_000 + Math.random() * 55_000);
+
 const parallelSyncs = 4;
 
 /** Leaves slots for other workspaces if a remote does not respond. */
@@ -79,9 +81,10 @@ export async function runSync(parts: SyncRunParts, sync: ClaimedSync, stopping: 
     if (stopping.aborted) return await endClaim(storage, 'syncs', sync, { counted: 1 });
     if (claim.signal.aborted) return reportLost();
     if (!(error instanceof GitError) || error.kind !== 'disk-full') throw error;
-    // Another sync may have filled the disk. The attempt counts, so that a branch that is too large does not do so forever.
+    // Another sync may have filled the disk. The attempt counts, so that a branch that is too large does not do so
+    // forever, and the pause is random, so that the others mostly run without it.
     log.warn({ ...about, error: error.message }, 'sync interrupted until there is disk space');
-    await endClaim(storage, 'syncs', sync, { counted: 0 });
+    await endClaim(storage, 'syncs', sync, { counted: 0, pauseMs: pauseMs() });
   } finally {
     claim.end();
     metrics.syncsRunning.dec();
@@ -97,7 +100,7 @@ async function fetchBranchAndObjects(
   const { workspace, branch, lfs: settings, exhausted } = sync;
   try {
     if (exhausted) {
-      const reason = `The sync did not finish in ${maxSyncAttempts} attempts. The log of the service has the reasons.`;
+      const reason = `The sync did not finish in ${maxSyncAttempts} attempts. The log of the service has the reasons, such as a full disk.`;
       throw new GitError('failed', reason);
     }
     const remote = remoteOf(sync, allowFileRemotes);
