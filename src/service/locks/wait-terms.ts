@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import type { QueuePosition } from '../../interface/problem.ts';
 import type { KeyedRequest } from '../idempotency/idempotency.ts';
 import type { LockKey } from './find.ts';
@@ -66,7 +66,10 @@ export const waitIds = {
       ? `${workspace} lock ${randomUUID()}`
       : `${workspace} lock ${keyed.tokenId} ${keyed.key.replace(/(?<=.)\/[^/]*$/, '')} ${path}`,
   ofLease: ({ workspace, id }: Readonly<Record<'workspace' | 'id', string>>): string => `${workspace} lease ${id}`,
-  /** By owner, not by token: a session's token expires, and others are rotated, before a person's turn may come. */
+  /**
+   * By owner, not by token: a session's token expires, and others are rotated, before a person's turn may come. Hashed,
+   * because PostgreSQL limits the length of index entries: one has this id and the path.
+   */
   ofPerson: (owner: string, { workspace, path }: LockKey): string =>
-    `${workspace} ask ${JSON.stringify([owner, path])}`,
+    `${workspace} ask ${hash('sha256', JSON.stringify([owner, path]))}`,
 };
