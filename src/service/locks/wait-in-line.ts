@@ -45,6 +45,7 @@ export function createWaitInLine(read: Database, { wait }: Pick<LockWaiters, 'wa
     let last = await sinceArrival(presence, client, (during) => decide(true, during));
     let waitedSeconds: number | undefined = seconds;
     let retryAfterSeconds = seconds > 0 ? 0 : placeRetrySeconds;
+    let isAnswered = false;
     if (last.watched !== undefined && seconds > 0) presence.enter(client);
     try {
       while (last.watched !== undefined && seconds > 0) {
@@ -56,11 +57,9 @@ export function createWaitInLine(read: Database, { wait }: Pick<LockWaiters, 'wa
           retryAfterSeconds = last.retryAfterSeconds ?? retryAfterSeconds;
         }
         if (outcome !== 'turn') {
-          // Others look again within requestGapMs, even at a path that was kept for this client: see lookAgainMs().
+          if (outcome === 'gone') await presence.leave(client, 0);
           // When this instance stops, the client retries at another one.
-          if (outcome !== 'stopped') {
-            await presence.leave(client, outcome === 'gone' ? 0 : untilRetryMs(retryAfterSeconds));
-          }
+          isAnswered = outcome === 'timeout' || outcome === undefined;
           // The paths may have changed hands during the wait. If none is in the way, its turn came too late.
           const now = outcome === 'timeout' ? await last.lookAgain?.(read) : undefined;
           if (now?.watched?.length) last = now;
@@ -68,11 +67,13 @@ export function createWaitInLine(read: Database, { wait }: Pick<LockWaiters, 'wa
         }
         last = await decide(false, (work) => work());
       }
+      const queue = last.watched && (await placeInLine(read, id));
+      // Others look again within requestGapMs, even at a path that was kept for this client: see lookAgainMs().
+      if (isAnswered) await presence.leave(client, untilRetryMs(retryAfterSeconds));
+      return { ...last, waitedSeconds, queue, ...(last.watched && { retryAfterSeconds }) };
     } finally {
       presence.exit(client);
     }
-    const queue = last.watched && (await placeInLine(read, id));
-    return { ...last, waitedSeconds, queue, ...(last.watched && { retryAfterSeconds }) };
   };
 }
 
