@@ -84,11 +84,14 @@ const placeRetrySeconds = 1;
 const untilRetryMs = (retryAfterSeconds: number): number => retryAfterSeconds * 1_000 + requestGapMs;
 
 /**
- * Others must not wait for a client that was refused at its turn, or has disconnected, but for one that retries after a
- * failure of the database.
+ * Others must not wait for a client that was refused at its turn, or has disconnected, but for one that was told to try
+ * again: by a refusal with a `Retry-After`, or after a failure of the database.
  */
-const presentAfter = (error: unknown, { aborted }: AbortSignal): number =>
-  aborted || error instanceof Refusal ? 0 : untilRetryMs(unavailableRetrySeconds);
+function presentAfter(error: unknown, { aborted }: AbortSignal): number {
+  if (aborted) return 0;
+  const retryAfter = error instanceof Refusal ? error.extras.headers?.['retry-after'] : unavailableRetrySeconds;
+  return retryAfter === undefined ? 0 : untilRetryMs(Number(retryAfter));
+}
 
 /** Makes the first decision about a request, and keeps its client in the place of an earlier one until then. */
 async function sinceArrival<Decision>(

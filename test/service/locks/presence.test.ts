@@ -217,6 +217,15 @@ describe.each(databaseKinds)('a client in line, on $name', (kind) => {
     expect(await line()).toEqual([]);
   });
 
+  test('stays in line if its file could not be compared yet, because the response tells it to try again', async () => {
+    const { comparisons, second, line, isFirstInLine } = await secondRequest('g');
+    await isFirstInLine();
+    const gap = { reason: 'The remote does not answer.', isLasting: false };
+    comparisons[0].resolve({ latest: 'refuse', outdated: [], as_of: null, gap });
+    await expect(second).rejects.toMatchObject({ problem: 'unavailable' });
+    expect(await line()).toMatchObject([{ owner: 'ada' }]);
+  });
+
   test('is granted a lock whose release was announced by nobody, because the other instance was killed', async () => {
     const silent = { send: () => undefined, listen: () => () => undefined };
     const [here, there] = [1, 2].map(() =>
