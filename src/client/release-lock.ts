@@ -45,9 +45,34 @@ export type ReleaseLockResult =
   | Failed;
 
 export function createReleaseLock(context: ClientContext) {
-  const { serverNow } = context;
+  const { call, endpoints, serverNow } = context;
 
-  const send = (request: ReleaseLockRequest, within: CallLimits) => sendRelease(context, request, within);
+  async function send(request: ReleaseLockRequest, within: CallLimits): Promise<CallResult> {
+    const { workspace, path, proof, force, reason, once } = request;
+    const condition = conditionOf(proof);
+    // Without its condition, the request would release any lock on the path.
+    if (condition === undefined && (proof?.etag ?? proof?.id) !== undefined) {
+      throw new Error(`Invalid character in header: no request can name the lock on ${path}.`);
+    }
+    const query = new URLSearchParams({ ...(force && { force: 'true' }), ...(reason && { reason }) }).toString();
+    const targetAt = (endpoint: string): string => endpoint + (query && `?${query}`);
+    return call(
+      {
+        method: 'DELETE',
+        target: targetAt(endpoints.lock(workspace, path)),
+        otherTarget: path.includes('/') ? targetAt(endpoints.lockWithSlashes(workspace, path)) : undefined,
+        headers: { ...(condition !== undefined && { 'if-match': condition }) },
+        once,
+        expect: orEmpty(expectResource('lock', namesLock)),
+        anySuccess: true,
+        async confirm() {
+          const listed = await lookUpOnce(context, request, within);
+          return isLockGone(listed, proof) ? listed : undefined;
+        },
+      },
+      within,
+    );
+  }
 
   /** For a service without ETags, which cannot match one. Releases the lock only if the list shows that it is ours. */
   async function releaseUnconditionally(
@@ -61,23 +86,6 @@ export function createReleaseLock(context: ClientContext) {
     if (!isOurs || mayExpire) return classifyByList(result, found, { proof, ...request });
     const released = await send({ ...request, once: true }, within);
     return classify(released, { ...request, found }, within);
-  }
-
-  /**
-   * For a service whose ETags have no quotes. Their form in the list is sent only if the list still shows the lock: a
-   * service may ignore a condition without quotes.
-   */
-  async function releaseAsListed(
-    result: Refused,
-    { found: _, proof = {}, ...request }: ReleaseLockRequest,
-    within: CallLimits,
-  ): Promise<ReleaseLockResult> {
-    const listed = await lookUpOnce(context, request, within);
-    const lock = listed.kind === 'locked' ? listed.lock : undefined;
-    const etag = lock && isSameLock({ etag: proof.etag }, lock) === true ? nameIn(lock.raw['etag']) : undefined;
-    if (etag === undefined || etag === proof.etag || !isEtag(etag)) return heldByOther(result, lock);
-    const current = { ...request, proof: { ...proof, etag }, once: true };
-    return classify(await send(current, within), current, within);
   }
 
   return async (request: ReleaseLockRequest, within: CallLimits): Promise<ReleaseLockResult> => {
@@ -114,11 +122,7 @@ export function createReleaseLock(context: ClientContext) {
         const isProof = proof.etag !== undefined || isSame === false;
         if (proof.id !== undefined && !isProof) return releaseUnconditionally(result, request, within);
         if (isSame === true) return result;
-        if (holder !== undefined) return heldByOther(result, holder);
-        if (!result.mayBeDone) {
-          const isFound = request.found?.kind === 'locked';
-          return isFound ? releaseAsListed(result, request, within) : heldByOther(result, undefined);
-        }
+        if (!result.mayBeDone || holder !== undefined) return heldByOther(result, holder);
         // Nothing matches the condition on a free path either (RFC 9110 section 13.1.1).
         const listed = await lookUpOnce(context, request, within);
         if (listed.kind === 'absent') return { kind: 'released' };
@@ -129,38 +133,6 @@ export function createReleaseLock(context: ClientContext) {
         return result;
     }
   }
-}
-
-async function sendRelease(
-  context: ClientContext,
-  request: ReleaseLockRequest,
-  within: CallLimits,
-): Promise<CallResult> {
-  const { call, endpoints } = context;
-  const { workspace, path, proof, force, reason, once } = request;
-  const condition = conditionOf(proof);
-  // Without its condition, the request would release any lock on the path.
-  if (condition === undefined && (proof?.etag ?? proof?.id) !== undefined) {
-    throw new Error(`Invalid character in header: no request can name the lock on ${path}.`);
-  }
-  const query = new URLSearchParams({ ...(force && { force: 'true' }), ...(reason && { reason }) }).toString();
-  const targetAt = (endpoint: string): string => endpoint + (query && `?${query}`);
-  return call(
-    {
-      method: 'DELETE',
-      target: targetAt(endpoints.lock(workspace, path)),
-      otherTarget: path.includes('/') ? targetAt(endpoints.lockWithSlashes(workspace, path)) : undefined,
-      headers: { ...(condition !== undefined && { 'if-match': condition }) },
-      once,
-      expect: orEmpty(expectResource('lock', namesLock)),
-      anySuccess: true,
-      async confirm() {
-        const listed = await lookUpOnce(context, request, within);
-        return isLockGone(listed, proof) ? listed : undefined;
-      },
-    },
-    within,
-  );
 }
 
 /**

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import type { ReleaseLockRequest } from '../../src/client/release-lock.ts';
-import { knownLock } from '../locks/samples.ts';
 import type { Answer } from '../support/other-servers/other-server.ts';
 import { inTurn, json, nothing, page, problem, raw, reset } from '../support/other-servers/responses.ts';
 import { startDecodingProxy, startStrictProxy } from '../support/other-servers/slash-proxies.ts';
@@ -241,21 +240,6 @@ describe('a 412 for a lock with the same id', () => {
 });
 
 describe('a 412 for an ETag whose quotes the service omits', () => {
-  test.each([
-    ['is retried without them if a list still shows the lock', 'v1', 'released', ['"v1"', 'v1']],
-    ['is not retried if a list shows another one', 'v2', 'other', ['"v1"']],
-  ])('%s, after it was found in a list', async (_, etag, kind, sent) => {
-    const bare: Answer = (response, request) =>
-      (request.method === 'GET'
-        ? json(200, [{ path: hero, etag }])
-        : request.headers['if-match'] === 'v1'
-          ? nothing(204)
-          : json(412, { error: 'It does not match.' }))(response, request);
-    const found = { kind: 'locked', lock: knownLock(hero, { etag: '"v1"', raw: { etag: 'v1' } }) } as const;
-    const { result, conditions } = await release(bare, { proof: { etag: '"v1"' }, found }, unmarked);
-    expect([result.kind, conditions]).toEqual([kind, sent]);
-  });
-
   test.each(['v1', '"v1"'])('is a failure, not a loss, if it names our own lock with %s', async (etag) => {
     const { result } = await release(json(412, { lock: { path: hero, etag } }), { proof: { etag: 'v1' } }, unmarked);
     expect(ofKind(result, 'failed').error.status).toBe(412);
