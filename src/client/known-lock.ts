@@ -5,7 +5,7 @@ import { isHeaderValue } from './access.ts';
 import { asObject, firstName, isArray, isObject, type Json, type JsonObject, nameIn } from './json.ts';
 import { type ClientResponse, headerOf, objectIn } from './response.ts';
 import { plainName, type Sanitizer } from './sanitizer.ts';
-import { clockSlackMs, timestampIn } from './time.ts';
+import { responseClockMs, timestampIn } from './time.ts';
 
 /** Ignores ETags that identify nothing. Some servers add a weak one. */
 export function etagOf(response: ClientResponse): string | undefined {
@@ -98,24 +98,31 @@ export const newerEtag = (sent: string | undefined, latest: string | undefined):
 
 export interface HolderQuestion {
   readonly proof?: LockProof | undefined;
-  /** Our lock may have expired, or may have been released. */
-  readonly mayHaveEnded?: boolean | undefined;
-  /** A renewal without a response may have changed its ETag and its start. */
+  /** Whether our lock may have expired, or may have been released. Asked when a response has arrived. */
+  readonly mayHaveEnded?: (() => boolean) | undefined;
+  /** Whether a renewal without a response may have changed its ETag and its start; undefined if unknown. */
   readonly mayHaveChanged?: boolean | undefined;
 }
 
 /**
  * Like isSameLock, for the lock in a response to a request with a condition. Some services give all locks of a path one
- * id: then, only the start distinguishes a later lock from ours.
+ * id: it counts while our lock lasts, or if both locks started at the same time.
  */
 export function isSameHolder(asked: HolderQuestion, holder: KnownLock): boolean | undefined {
-  const { proof = {}, mayHaveEnded = false, mayHaveChanged = false } = asked;
+  const { proof = {}, mayHaveEnded = () => false, mayHaveChanged } = asked;
   const isSame = isSameLock(proof, holder);
   if (isSame !== true || proof.id === undefined || isSameLock({ etag: proof.etag }, { etag: holder.etag }))
     return isSame;
+  const isLater = startedLater(proof, holder);
+  if (isLater && mayHaveChanged === false) return false;
+  if (!mayHaveEnded()) return true;
+  return isLater === undefined ? undefined : !isLater;
+}
+
+/** Undefined if unknown. */
+export function startedLater(proof: LockProof, holder: KnownLock): boolean | undefined {
   const laterMs = Date.parse(holder.acquired_at ?? '') - Date.parse(proof.acquired_at ?? '');
-  if (laterMs > clockSlackMs && !mayHaveChanged) return false;
-  return mayHaveEnded && !(laterMs <= clockSlackMs) ? undefined : true;
+  return Number.isNaN(laterMs) ? undefined : laterMs >= responseClockMs;
 }
 
 export function holderOf(response: ClientResponse, path: string): KnownLock | undefined {

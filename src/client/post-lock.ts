@@ -150,6 +150,7 @@ const lockPost = (
 
 export interface RenewLockRequest extends Omit<AcquireLockRequest, 'firstSentAt' | 'note' | 'wait'> {
   readonly proof: LockProof;
+  readonly mayHaveEnded?: () => boolean;
   /** An earlier renewal had no response. */
   readonly mayHaveChanged?: boolean;
 }

@@ -13,6 +13,7 @@ import {
   type KnownLock,
   type LockProof,
   namesLock,
+  startedLater,
 } from './known-lock.ts';
 import { type LookupResult, lookUpOnce } from './lists.ts';
 import { expectResource, orEmpty } from './refusal.ts';
@@ -81,7 +82,7 @@ export function createReleaseLock(context: ClientContext) {
     within: CallLimits,
   ): Promise<ReleaseLockResult> {
     const found = await lookUpOnce(context, request, within);
-    const isOurs = found.kind === 'locked' && isSameLock(proof ?? {}, found.lock) === true;
+    const isOurs = found.kind === 'locked' && isSameHolder({ ...request, proof }, found.lock) === true;
     const mayExpire = found.kind === 'locked' && Date.parse(found.lock.expires_at ?? '') < serverNow() + clockSlackMs;
     if (!isOurs || mayExpire) return classifyByList(result, found, { proof, ...request });
     const released = await send({ ...request, once: true }, within);
@@ -90,9 +91,10 @@ export function createReleaseLock(context: ClientContext) {
 
   return async (request: ReleaseLockRequest, within: CallLimits): Promise<ReleaseLockResult> => {
     const result = await send(request, within);
-    const etag = otherEtag(result, request);
-    if (etag === undefined) return classify(result, request, within);
-    const current = { ...request, proof: { ...request.proof, etag } };
+    const asked = { ...request, mayHaveEnded: () => result.mayBeDone || request.mayHaveEnded?.() === true };
+    const etag = otherEtag(result, asked);
+    if (etag === undefined) return classify(result, asked, within);
+    const current = { ...asked, proof: { ...request.proof, etag } };
     return classify(await send(current, within), current, within);
   };
 
@@ -127,7 +129,7 @@ export function createReleaseLock(context: ClientContext) {
         const listed = await lookUpOnce(context, request, within);
         if (listed.kind === 'absent') return { kind: 'released' };
         if (listed.kind !== 'locked') return heldByOther(result, undefined);
-        return isSameHolder(request, listed.lock) ? result : heldByOther(result, listed.lock);
+        return isSameLock(proof, listed.lock) ? result : heldByOther(result, listed.lock);
       }
       default:
         return result;
@@ -143,6 +145,8 @@ export function otherEtag({ response }: CallResult, asked: HolderQuestion & { re
   const { path, proof = {} } = asked;
   const holder = response?.status === 412 ? holderOf(response, path) : undefined;
   if (response === undefined || holder === undefined || isSameHolder(asked, holder) !== true) return undefined;
+  // A release does not know whether a renewal has moved the start.
+  if (startedLater(proof, holder) && !asked.mayHaveChanged) return undefined;
   const inBody = [holder.etag, holder.etag && nameIn(holder.raw['etag'])];
   // Without our id, another ETag may be that of a later lock.
   const etags =

@@ -86,3 +86,8 @@ export function mayHaveExpired({ expires_at = '' }: OwnLock, serverNow: number):
  */
 export const certainMs = ({ lock: { expires_at = '' }, lastsUntil = 0 }: OwnGrant, serverNow: number): number =>
   Math.max(0, Math.min((Date.parse(expires_at) || 0) - serverNow, lastsUntil - machineClock()) - clockSlackMs);
+
+/** Whether the lock has expired or is about to, by the clock of the machine if this job acquired or renewed it. */
+export function isOver({ lock, lastsUntil, renewedUntil = lastsUntil }: OwnGrant, serverNow: number): boolean {
+  return renewedUntil === undefined ? mayHaveExpired(lock, serverNow) : renewedUntil - machineClock() <= clockSlackMs;
+}

@@ -7,10 +7,10 @@ import { createLookUps, isUnreadable, type LookupResult } from '../client/lists.
 import type { ReleaseLockResult } from '../client/release-lock.ts';
 import type { CallLimits } from '../client/request.ts';
 import type { ServiceError } from '../client/service-error.ts';
-import { backoff, type Clock, machineClock } from '../client/time.ts';
+import { backoff, type Clock } from '../client/time.ts';
 import type { Entry, Grant, LeaseIntent } from './ledger/entry.ts';
 import type { Recorder } from './ledger/ledger.ts';
-import { certainMs, mayHaveExpired, type OurLock, type OwnLock, ownLockState } from './ownership.ts';
+import { certainMs, isOver, mayHaveExpired, type OurLock, type OwnLock, ownLockState } from './ownership.ts';
 
 /** The dependencies of acquiring, renewing and releasing locks. Both a step and a command provide them. */
 export interface LockContext {
@@ -55,7 +55,7 @@ export async function rollBack(
 
   function checkLoss({ grant, mayBeReleased }: OurLock, end: ReleaseResult): void {
     if (mayBeReleased) return;
-    const isMissing = end.kind === 'absent' && certainMs(grant, context.client.serverNow()) > 0;
+    const isMissing = end.kind === 'absent' && !isOver(grant, context.client.serverNow());
     if (isMissing || (end.kind === 'other' && !end.mayBeDone)) {
       onLost(grant.path, end.kind === 'other' ? end.holder : 'nobody');
     }
@@ -201,11 +201,11 @@ export function createRelease({ client, record, clock, sleep, random }: ReleaseC
     // Only an ETag, or an id of a service with marks, is matched with certainty, so that no later lock is released.
     const isNamed = conditionOf(proof) !== undefined && (etag !== undefined || client.isOurs());
     if (isNamed) recordAttempt();
-    const isOver = machineClock() >= (grant.renewedUntil ?? grant.lastsUntil ?? 0);
-    const mayHaveEnded = found === undefined && (lock.mayBeReleased || loss !== undefined || isOver);
+    const mayHaveEnded = (): boolean =>
+      found === undefined && (lock.mayBeReleased || loss !== undefined || isOver(grant, client.serverNow()));
     let result: ReleaseResult;
     if (isNamed) result = await client.releaseLock({ workspace, path, proof, mayHaveEnded, force, found }, within);
-    // The lock on the path is a later one, which nothing certain distinguishes from ours.
+    // Nothing certain would distinguish a later lock on the path from ours.
     else if (loss !== undefined) result = { kind: 'other', holder: undefined };
     else result = await releaseByPath(lock, recordAttempt);
     // If our lock can be identified, the lock of someone else shows that ours has ended. A lock that was handed over is

@@ -213,15 +213,21 @@ describe('a 412 for a lock with the same id', () => {
   const [acquired_at, later] = ['2026-01-01T10:00:00Z', '2026-01-01T11:00:00Z'];
   test.each([
     ['started with ours, which may have ended', { acquired_at }, true, ['"v1"', '"v2"']],
-    ['started later', { acquired_at: later }, false, ['"v1"']],
+    ['started later, after ours may have ended', { acquired_at: later }, true, ['"v1"']],
     ['has no start, while ours may have ended', { acquired_at: undefined }, true, ['"v1"']],
     ['has no start, while ours lasts', { acquired_at: undefined }, false, ['"v1"', '"v2"']],
   ])('is retried only for ours, as some services give all locks of a path one id: it %s', async (...row) => {
     const [, start, mayHaveEnded, expected] = row;
     const changed = problem(412, { lock: { ...same, ...start } }, { etag: '"v2"' });
-    const own = { proof: { id: 'l1', etag: '"v1"', acquired_at }, mayHaveEnded };
+    const own = { proof: { id: 'l1', etag: '"v1"', acquired_at }, mayHaveEnded: () => mayHaveEnded };
     const { result, conditions } = await release(inTurn(changed, nothing(204)), own);
     expect([result.kind, conditions]).toEqual([expected.length > 1 ? 'released' : 'other', expected]);
+  });
+
+  test('is neither retried nor a loss if it started later while ours lasts: a renewal may have moved its start', async () => {
+    const changed = problem(412, { lock: { ...same, acquired_at: later } }, { etag: '"v2"' });
+    const { result, conditions } = await release(changed, { proof: { id: 'l1', etag: '"v1"', acquired_at } });
+    expect([result.kind, conditions]).toEqual(['failed', ['"v1"']]);
   });
 
   test.each(['*', 'W/x'])('is not retried with %s without quotes, which matches other locks, or none', async (etag) => {

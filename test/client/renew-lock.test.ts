@@ -162,9 +162,11 @@ describe('a 412 for a lock with the same id', () => {
     const [acquired_at, later] = ['2026-03-01T07:00:00Z', '2026-03-01T08:00:00Z'];
     const moved = problem(412, { lock: { ...lock, acquired_at: later } }, { etag: '"v2"' });
     const own = { proof: { ...both, acquired_at } };
-    expect(kindOf((await renew(moved, own)).result)).toBe('lost');
+    expect(kindOf((await renew(moved, { ...own, mayHaveChanged: false })).result)).toBe('lost');
     const answer = inTurn(moved, json(200, lock, { etag: '"v3"' }));
     expect(kindOf((await renew(answer, { ...own, mayHaveChanged: true })).result)).toBe('renewed');
+    const over = { ...own, mayHaveChanged: true, mayHaveEnded: () => true };
+    expect(kindOf((await renew(moved, over)).result)).toBe('lost');
   });
 
   test.each([same(), same('"v1"')])('is a refusal, not a loss', async (answer) => {

@@ -313,11 +313,6 @@ const table: Readonly<Record<string, Row>> = {
     service: withoutQuotes,
     steps: [locking, checking, unlocking],
   },
-  'unlock: ETags without quotes, and a path that the job never locked': {
-    service: withoutQuotes,
-    heldByOthers: [hero],
-    steps: [unlocking],
-  },
   'list-locks: an array': listed(json(200, [{ path: hero }])),
   'list-locks: {"items"}': listed(json(200, { items: [{ path: hero }] })),
   'list-locks: null': listedEmpty(json(200, null)),

@@ -176,7 +176,7 @@ export function unlockResult(result: ReleaseResult, own: OurLock, { found, force
   const isExpected = own.mayBeReleased && own.loss === undefined;
   if (result.kind === 'absent' && isExpected) return { path, result: 'not locked' };
   // A lock that is gone is lost only if that is on record: it may have been meant to end with its ttl.
-  const ours = { ...own, renewalError: undefined };
+  const ours = result.kind === 'absent' ? { ...own, renewalError: undefined } : own;
   return releaseResult(ours, result, 'This job may already have released its own.', now);
 }
 

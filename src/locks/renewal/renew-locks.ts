@@ -204,7 +204,7 @@ function createRound(locks: LocksToRenew, followed: ReturnType<typeof followLock
         ? await renewOne(locks, first, unanswered.has(first.path), limits)
         : await client.renewLease({ workspace, lease }, ttl, limits());
     if (renewal.kind === 'failed' && renewal.mayBeDone) unanswered.add(first.path);
-    else unanswered.delete(first.path);
+    else if (renewal.kind !== 'failed') unanswered.delete(first.path);
     // A release in the meantime would explain the response, and the ledger must not record a grant after that release.
     followed.readNewEntries();
     const held = grants.filter(followed.isHeld);
@@ -241,17 +241,19 @@ function createRound(locks: LocksToRenew, followed: ReturnType<typeof followLock
 }
 
 async function renewOne(
-  { client, record, service, workspace, step, ttl }: LocksToRenew,
-  { path, lock, at }: Grant,
+  { client, record, schedule, service, workspace, step, ttl }: LocksToRenew,
+  grant: Grant,
   mayHaveChanged: boolean,
   limits: () => CallLimits,
 ): Promise<Renewal> {
+  const { path, lock, at } = grant;
   const key = crypto.randomUUID();
   const { type } = lock;
   const proof = { ...lock, acquired_at: lock.acquired_at ?? at };
   // Read before the request, which cannot have acquired an older lock.
   const sentAt = new Date(client.serverNow()).toISOString();
-  const request = { workspace, path, type, ttl, idempotencyKey: key, proof, mayHaveChanged };
+  const mayHaveEnded = (): boolean => schedule.remainingMs(grant) <= 0;
+  const request = { workspace, path, type, ttl, idempotencyKey: key, proof, mayHaveEnded, mayHaveChanged };
   const renewal = await client.renewLock(request, limits());
   switch (renewal.kind) {
     case 'renewed':
