@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type OperationName, operations } from '../../src/action/inputs/table.ts';
+import type { OperationName } from '../../src/action/inputs/table.ts';
 import { type Given, problemsOf, rightStep } from './step-environment.ts';
 
 const address = 'It must be a URL such as https://workspaces.example.com/v1.';
@@ -176,26 +176,6 @@ test('reports an unknown operation together with all other mistakes', () => {
     `Input \`base-url\` is missing. ${address}`,
     `Input \`retries\` is "x". ${outOfRange}`,
   ]);
-});
-
-const basics = { 'base-url': 'x', 'allow-http': 'x', token: 'x x', 'request-timeout': 'x', retries: 'x', summary: 'x' };
-const onPaths = { workspace: '/', path: '..', glob: 'x' };
-
-const wrongIn: Readonly<Record<OperationName, Given>> = {
-  sync: { workspace: '/', branch: '\u0007', wait: 'x' },
-  lock: { ...onPaths, type: '\u0007', ttl: 'x', wait: 'x', priority: 'x', 'auto-release': 'x', 'on-lost': 'x' },
-  unlock: { ...onPaths, force: 'x' },
-  'list-locks': { ...onPaths, 'changed-files': 'x', 'fail-if-locked': 'x' },
-  'register-hook': { workspace: '/', 'hook-url': 'x', 'hook-options': 'x' },
-  'list-workspaces': {},
-  'list-branches': { workspace: '/' },
-  check: { workspace: '/', locks: 'x' },
-};
-
-test.each(operations)('%s reports all wrong inputs at once', (operation) => {
-  const given = { ...basics, ...wrongIn[operation] };
-  const named = problemsOf(rightStep(operation, given)).map((problem) => /^Input `(.+?)`/.exec(problem)?.[1]);
-  expect(named.toSorted()).toEqual(Object.keys(given).toSorted());
 });
 
 describe('error messages', () => {

@@ -5,6 +5,7 @@ import {
   clientOf,
   game,
   hero,
+  listing,
   lockPath,
   ofKind,
   start,
@@ -135,9 +136,7 @@ describe.each(anyHeld)('a 409 without the marks of the service: %s', (_, answer)
 
   test('means that the path is held if the list has a holder', async () => {
     const held = { path: hero, owner: 'grace' };
-    const { result, client } = await acquire((response, asked) =>
-      (asked.method === 'GET' ? json(200, [held]) : answer)(response, asked),
-    );
+    const { result, client } = await acquire(listing([held], answer));
     expect(ofKind(result, 'held')).toMatchObject({ mayBeDone: false, holder: held });
     expect(client.sleeps).toEqual([]);
   });

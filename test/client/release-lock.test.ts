@@ -4,7 +4,18 @@ import type { Answer } from '../support/other-servers/other-server.ts';
 import { inTurn, json, nothing, page, problem, raw, reset } from '../support/other-servers/responses.ts';
 import { startDecodingProxy, startStrictProxy } from '../support/other-servers/slash-proxies.ts';
 import { startOtherServer } from '../support/other-servers/start-other-server.ts';
-import { clientOf, game, hero, lockPath, ofKind, start, testClient, unmarked, workspaceId } from './test-client.ts';
+import {
+  clientOf,
+  game,
+  hero,
+  listing,
+  lockPath,
+  ofKind,
+  start,
+  testClient,
+  unmarked,
+  workspaceId,
+} from './test-client.ts';
 
 const locks = '/v1/workspaces/game/locks';
 const encoded = `${locks}/Content%2FHero.uasset`;
@@ -12,12 +23,6 @@ const segments = `${locks}/Content/Hero.uasset`;
 const other = { id: 'l9', path: hero, owner: 'grace', acquired_at: '2026-03-01T07:59:00Z' };
 const proof = { etag: '"l1"', id: 'l1' };
 const noLock = { detail: 'There is no lock on it.' };
-
-/** Returns this list of locks, and this response to all other requests. */
-const listing =
-  (listed: readonly object[], answer: Answer): Answer =>
-  (response, request) =>
-    (request.method === 'GET' ? json(200, { locks: listed }) : answer)(response, request);
 
 const release = async (answer: Answer, request: Partial<ReleaseLockRequest> = {}, options = {}) => {
   const { server, client } = await clientOf(answer, options);

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { RenewLockRequest, RenewLockResult } from '../../src/client/post-lock.ts';
 import type { Answer } from '../support/other-servers/other-server.ts';
 import { inTurn, json, nothing, page, problem, raw, reset, truncated } from '../support/other-servers/responses.ts';
-import { clientOf, game, hero, ofKind, ttl, unmarked } from './test-client.ts';
+import { clientOf, game, hero, listing, ofKind, ttl, unmarked } from './test-client.ts';
 
 const both = { id: 'l1', etag: '"v1"' };
 
@@ -97,11 +97,6 @@ describe('renewLock', () => {
     expect(requests).toHaveLength(1);
   });
 
-  const listing =
-    (listed: readonly object[], answer: Answer): Answer =>
-    (response, request) =>
-      (request.method === 'GET' ? json(200, { locks: listed }) : answer)(response, request);
-
   test.each<[string, Answer]>([
     ['403', problem(403, words)],
     ['404', problem(404, words)],
@@ -182,12 +177,8 @@ describe('a 412 for a lock with the same id', () => {
   test('is a loss for an ETag derived from the id only if a list shows it', async () => {
     const unmatched = problem(412, { detail: 'Not that.' });
     const onlyId = { proof: { id: 'l1' } };
-    const listed =
-      (locks: readonly object[]): Answer =>
-      (response, request) =>
-        (request.method === 'GET' ? json(200, locks) : unmatched)(response, request);
     expect(kindOf((await renew(unmatched, onlyId)).result)).toBe('refused');
-    expect(kindOf((await renew(listed([lock]), onlyId)).result)).toBe('refused');
-    expect(kindOf((await renew(listed([grace]), onlyId)).result)).toBe('lost');
+    expect(kindOf((await renew(listing([lock], unmatched), onlyId)).result)).toBe('refused');
+    expect(kindOf((await renew(listing([grace], unmatched), onlyId)).result)).toBe('lost');
   });
 });

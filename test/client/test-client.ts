@@ -8,6 +8,7 @@ import { sleep } from '../../src/client/time.ts';
 import { parseTtl, type Ttl } from '../../src/interface/duration.ts';
 import { type LockPath, parseLockPath } from '../../src/interface/lock-path.ts';
 import type { Answer } from '../support/other-servers/other-server.ts';
+import { json } from '../support/other-servers/responses.ts';
 import { startOtherServer } from '../support/other-servers/start-other-server.ts';
 import { valueIn } from '../support/value-in.ts';
 
@@ -81,6 +82,12 @@ export async function clientOf(response: Answer, options?: Partial<ClientOptions
   const server = await startOtherServer(response);
   return { server, client: testClient(server.baseUrl, options) };
 }
+
+/** Returns this list of locks, and this response to all other requests. */
+export const listing =
+  (locks: readonly object[], answer: Answer): Answer =>
+  (response, request) =>
+    (request.method === 'GET' ? json(200, { locks }) : answer)(response, request);
 
 /** Returns the error of an operation. */
 export async function errorOf(operation: Promise<unknown>): Promise<ServiceError> {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Answer } from '../support/other-servers/other-server.ts';
 import { hangUp, inTurn, json, nothing, page, problem, silence } from '../support/other-servers/responses.ts';
-import { clientOf, game, hero, ofKind, ttl, unanswered } from './test-client.ts';
+import { clientOf, game, hero, listing, ofKind, ttl, unanswered } from './test-client.ts';
 
 const line = { seconds: 30, urgency: 3 } as const;
 const request = {
@@ -73,9 +73,7 @@ test.each<[string, Answer]>([
   ['a page', page(200)],
   ['a response that its key is still in use', problem(409, { type: inProgress }, { 'retry-after': '1' })],
 ])('%s leaves a request that waits unanswered after one attempt, to be repeated', async (_, answer) => {
-  const { server, client } = await clientOf((response, asked) =>
-    (asked.method === 'GET' ? json(200, [locked.lock]) : answer)(response, asked),
-  );
+  const { server, client } = await clientOf(listing([locked.lock], answer));
   const { error } = unanswered(await client.acquireLock(request, client.within()));
   expect(error.isTransient).toBe(true);
   expect(server.requests).toHaveLength(1);

@@ -103,19 +103,8 @@ test('fails if the list of locks may be incomplete, unless `fail-if-locked` is f
 
 test('the files of a push are those that differ between its commits', async () => {
   const history = createHistory();
-  const before = history.commit(
-    new Map([
-      ['a', '1'],
-      ['b', '1'],
-    ]),
-  );
-  const after = history.commit(
-    new Map([
-      ['a', '1'],
-      ['b', '2'],
-    ]),
-    before,
-  );
+  const before = history.commit(new Map(Object.entries({ a: '1', b: '1' })));
+  const after = history.commit(new Map(Object.entries({ a: '1', b: '2' })), before);
   const event = pushEvent('topic', { before, after, repository: { default_branch: 'main' } });
   const result = await (await guard({ history }, { locked: ['a', 'b'], event })).run();
   expect(lockedIn(result), result.log).toEqual(['b']);

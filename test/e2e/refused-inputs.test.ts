@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { checkOut, errorsOf, everythingLeft, openScene, type SceneJob } from './scene.ts';
+import { checkOut, errorsOf, everythingLeft, openScene } from './scene.ts';
 
 const scene = openScene({ resolve: async () => ['93.184.215.14'] });
 const url = 'https://ci.example.com/services/geheim';
@@ -24,41 +24,15 @@ test.each<[string, Readonly<Record<string, string>>, RegExp]>([
   expect(await everythingLeft(job, result)).not.toContain('geheim');
 });
 
-const hero = 'Content/Hero.uasset';
-const chair = 'Content/Props/Chair.uasset';
-const arena = 'Content/Maps/Arena.umap';
-
-async function jobWithCheckout() {
+test('an unlock warns about a path that is neither a file nor a lock of the job, but not about a lock without a file', async () => {
   const workspace = await scene.service.workspace();
   const job = await scene.job({ workspace });
-  await checkOut(job, hero, chair, arena);
-  return { workspace, job };
-}
-
-const locking = (job: SceneJob, path: string, more: Readonly<Record<string, string>> = {}) =>
-  job.run({ with: { operation: 'lock', path, ...more } });
-
-const mistakes = [`- ${hero}`, `"${hero}"`, '# a comment', `$GITHUB_WORKSPACE/${hero}`, '~/x'].join('\n');
-
-test('a lock step reports a folder and every line that is unlikely to be a path, and locks nothing', async () => {
-  const { workspace, job } = await jobWithCheckout();
-  const result = await locking(job, `${hero}\nContent/Maps\n${mistakes}`);
-  expect(result).toMatchObject({ conclusion: 'failure', outputs: {} });
-  const [ofFolder, ...others] = errorsOf(result);
-  expect(ofFolder).toMatch(
-    /"Content\/Maps"\. It is a folder of the checkout in <checkout>\. Write `Content\/Maps\/\*\*`/,
-  );
-  expect(others).toHaveLength(5);
-  expect(await scene.locked(workspace)).toEqual([]);
-});
-
-test('an unlock warns about a path that is neither a file nor a lock of the job, but not about a lock without a file', async () => {
-  const { workspace, job } = await jobWithCheckout();
-  await locking(job, `new.txt\n${hero}`, { glob: 'false' });
+  await checkOut(job, 'Content/Hero.uasset');
+  await job.run({ with: { operation: 'lock', path: 'new.txt\nContent/Hero.uasset', glob: 'false' } });
   const wrong = await job.run({ with: { operation: 'unlock', path: 'content/hero.uasset' } });
   expect(wrong).toMatchObject({ conclusion: 'success', outputs: { status: 'absent' } });
   expect(errorsOf(wrong)).toEqual([expect.stringContaining('(did you mean "Content/Hero.uasset"?)')]);
   const right = await job.run({ with: { operation: 'unlock', path: 'new.txt' } });
   expect(right).toMatchObject({ conclusion: 'success', annotations: [], outputs: { released: '["new.txt"]' } });
-  expect(await scene.locked(workspace)).toEqual([hero]);
+  expect(await scene.locked(workspace)).toEqual(['Content/Hero.uasset']);
 });
