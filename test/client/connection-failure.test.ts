@@ -1,5 +1,4 @@
-import * as http from 'node:http';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { connectionFailure } from '../../src/client/connection.ts';
 import { createSanitizer } from '../../src/client/sanitizer.ts';
 import { json, page, problem, raw } from '../support/other-servers/responses.ts';
@@ -46,18 +45,6 @@ test.each([
   expect(connectionFailure(withCode(new Error(message), code), sanitizer)?.failure.reason).toBe(
     `The connection to the server failed: ${expected}.`,
   );
-});
-
-test('throws an internal error unchanged, and does not retry', async () => {
-  const { client } = await clientOf(json(200, []), { retries: 4 });
-  const fault = new TypeError('x is not a function');
-  const failing = vi.spyOn(http.Agent.prototype, 'createConnection').mockImplementation(() => {
-    throw fault;
-  });
-  onTestFinished(() => failing.mockRestore());
-  await expect(client.ask()).rejects.toBe(fault);
-  expect(client.sleeps).toEqual([]);
-  expect(failing).toHaveBeenCalledTimes(1);
 });
 
 describe('the error for a wrong base URL', () => {

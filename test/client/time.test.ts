@@ -42,14 +42,6 @@ function limited() {
   return { limit, outer, goOff: () => vi.advanceTimersByTime(1_000) };
 }
 
-test('a time limit aborts its signal when its time has passed', () => {
-  const { limit, goOff } = limited();
-  expect(limit.signal.aborted).toBe(false);
-  goOff();
-  expect(limit.signal.aborted).toBe(true);
-  expect(limit.isOver()).toBe(true);
-});
-
 test('a time limit ends with an outer signal, and does not count as exceeded after that', () => {
   const { limit, outer, goOff } = limited();
   outer.abort();

@@ -68,9 +68,7 @@ test('a lock that is handed on survives the post-step of an earlier step that ha
 });
 
 test('the post-step skips locks that were unlocked by the output of the lock step', async () => {
-  const stage = await openStage();
-  const proxy = await stage.proxy();
-  const first = await stage.job();
+  const { stage, proxy, job: first } = await openWithProxy();
   const { outputs } = await first.run(locking([hero, 'a', 'b']));
   const some = JSON.stringify(JSON.parse(outputs['locks'] ?? '').slice(0, 2));
   await expect(first.run(unlocking({ locks: some }))).resolves.toMatchObject({
