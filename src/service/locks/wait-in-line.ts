@@ -109,8 +109,10 @@ async function sinceArrival<Decision>(
   try {
     return await decide(during);
   } catch (error) {
+    const presentMs = presentAfter(error, client.gone);
+    if (presentMs > 0) arrival ??= presence.arrive(client);
     const earlier = await arrival;
-    if (earlier !== undefined) await presence.leave(earlier, presentAfter(error, earlier.gone));
+    if (earlier !== undefined) await presence.leave(earlier, presentMs);
     throw error;
   } finally {
     const earlier = await arrival;
