@@ -35,6 +35,17 @@ test('a step takes several paths, proves them and releases them with one request
   expect(await stage.locks()).toEqual([]);
 });
 
+test('a job checks and releases paths in any script, and its other steps cannot lock them', async () => {
+  const { stage, job } = await openWithProxy();
+  await job.run(locking(['Content/日本.uasset', 'Content/Ж.uasset', '1']));
+  const again = await job.run(locking('Content/日本.uasset', { wait: '1m' }));
+  expect(again).toMatchObject({ conclusion: 'failure', outputs: { status: 'held' } });
+  await expect(job.run(checking())).resolves.toMatchObject({ outputs: { status: 'kept', count: '3' } });
+  const { outputs } = await job.run(unlocking({}));
+  expect(JSON.parse(outputs['released'] ?? '')).toHaveLength(3);
+  expect(await stage.locks()).toEqual([]);
+});
+
 test('an unlock of all locks of a lease ends it with one request, and any other unlock leaves its other locks alone', async () => {
   const { stage, proxy, job } = await openWithProxy();
   const paths = manyPaths(60);
@@ -129,6 +140,18 @@ test('the post-step ends the lease of a step that was cancelled when only a gate
   proxy.meet(() => undefined);
   await job.post();
   expect(await stage.locks()).toEqual([]);
+});
+
+test('the post-step ends the lease of any paths, although a gateway answers 404 at first', async () => {
+  const { stage, proxy, job } = await openWithProxy();
+  const theirs = await stage.takenByGrace('a');
+  proxy.meet(once(isLocking, { kind: 'done-then-silence' }));
+  const step = await job.step(locking(['a', 'b'], { any: '1' }));
+  await expect.poll(() => stage.locks()).toHaveLength(2);
+  await step.kill();
+  proxy.meet(once(isReleasing, { kind: 'answer', status: 404, headers: json, body: '{"error":"Not found"}' }));
+  await job.post();
+  expect(await stage.locks()).toEqual([theirs]);
 });
 
 test('the post-step ends the lease of a killed step, although a gateway answers 404, and 403 to the list, at first', async () => {
