@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { inputVariable, readActionFile, resolveInputs, type StepInputs } from './action-file.ts';
 import { createCommandFiles } from './file-commands.ts';
 import { contextVariables, type JobEvent, type JobFolders, pushEvent, type Run, someRun } from './github-context.ts';
@@ -232,7 +233,13 @@ export async function openJob(options: JobOptions = {}) {
       for (const step of running) await step.kill();
       // The search is slow, and few kinds of steps leave processes behind.
       const mayLeave = renews || leavesMain || results.some(({ state }) => 'renewer' in state);
-      const left = mayLeave ? leftProcesses(trackingId) : [];
+      const find = () => (mayLeave ? leftProcesses(trackingId) : []);
+      let left = find();
+      // A process that has its last request may still be ending.
+      for (const until = performance.now() + 10_000; left.length > 0 && posts.length === 0; left = find()) {
+        if (performance.now() > until) break;
+        await sleep(20);
+      }
       endProcesses(left);
       await rm(root, { recursive: true, force: true, maxRetries: 3 });
       // Without a post-step, the machine is gone, and all its processes with it.
