@@ -6,11 +6,12 @@ import { knowsNoRoute, ServiceError } from '../client/service-error.ts';
 import { lastAttemptMs, machineClock } from '../client/time.ts';
 import { type Duration, formatDuration, formatSpan, milliseconds } from '../interface/duration.ts';
 import { maxLeasePaths } from '../interface/lock-path.ts';
+import { endLease } from './end-lease.ts';
 import { grantedLock, lifetimeMs } from './ledger/entry.ts';
 import { conflictsText, pastMoment } from './messages.ts';
 import { type AcquireContext, type AcquireGoal, type AcquireRound, acquirePathByPath } from './path-by-path.ts';
 import { createPauses, type Unsuccessful } from './pauses.ts';
-import { cleanupLimits, endLease, rollBackMs } from './release.ts';
+import { cleanupLimits, rollBackMs } from './release.ts';
 
 export interface WaitOptions {
   readonly wait: Duration;
