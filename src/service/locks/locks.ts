@@ -14,11 +14,12 @@ import type { LeaseKey } from './lease-store.ts';
 import { endLease, type LeaseRequest, renewLease, takeLease } from './leases.ts';
 import { createLockWaiters, type Wait } from './local-waiters.ts';
 import { createLockQuota, type LockQuotas } from './lock-quota.ts';
+import { createPresence } from './presence.ts';
 import { endOfLine } from './queue.ts';
 import { lockedRefusal, orThrow } from './refusals.ts';
 import type { LockRequest } from './store-locks.ts';
 import { type TakeRequest, type TakeRules, take } from './take.ts';
-import { createPresence, createWaitInLine, type WaitInLine } from './wait-in-line.ts';
+import { createWaitInLine, type WaitInLine } from './wait-in-line.ts';
 import { type WaitOptions, waitIds } from './wait-terms.ts';
 import { removeWaits } from './waits.ts';
 

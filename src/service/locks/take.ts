@@ -6,9 +6,9 @@ import type { Database } from '../storage/storage.ts';
 import { findRows, isActive, type LockKey, type LockRow, nameOf, type StoredLock } from './find.ts';
 import { keptFor, type Next, selectAfterOthers } from './kept-paths.ts';
 import type { LockQuota } from './lock-quota.ts';
+import type { Presence } from './presence.ts';
 import { type Blocked, outdatedRefusal, type Refused, refused } from './refusals.ts';
 import { type Grant, type LockRequest, readWorkspaces, storeLocks } from './store-locks.ts';
-import type { Presence } from './wait-in-line.ts';
 import type { Place } from './wait-terms.ts';
 import { extendPresence, joinLine, removeWaits, type WaitRequest } from './waits.ts';
 
