@@ -11,7 +11,7 @@ import { startTimeLimit } from './time.ts';
 
 /** The state of a call that concerns its next attempt. */
 export interface CallState {
-  /** That of the last attempt. */
+  /** The target of the last attempt. */
   target: string;
   token: string | undefined;
   /** An earlier attempt, or an earlier call with the same key, may have taken effect. */

@@ -96,7 +96,8 @@ export function isSameLock(one: LockProof, other: LockProof): boolean | undefine
 export const newerEtag = (sent: string | undefined, latest: string | undefined): string | undefined =>
   isSameLock({ etag: sent }, { etag: latest }) === true ? sent : (latest ?? sent);
 
-export interface HolderQuestion {
+/** The proof of our lock, and what may have happened to the lock since. */
+export interface OwnProof {
   readonly proof?: LockProof | undefined;
   /** Whether our lock may have expired, or may have been released. Asked when a response has arrived. */
   readonly mayHaveEnded?: (() => boolean) | undefined;
@@ -108,7 +109,7 @@ export interface HolderQuestion {
  * Like isSameLock, for the lock in a response to a request with a condition. Some services give all locks of a path one
  * id: it counts while our lock lasts, or if both locks started at the same time.
  */
-export function isSameHolder(asked: HolderQuestion, holder: KnownLock): boolean | undefined {
+export function isSameHolder(asked: OwnProof, holder: KnownLock): boolean | undefined {
   const { proof = {}, mayHaveEnded = () => false, mayHaveChanged } = asked;
   const isSame = isSameLock(proof, holder);
   if (isSame !== true || proof.id === undefined || isSameLock({ etag: proof.etag }, { etag: holder.etag }))

@@ -5,7 +5,6 @@ import {
   conditionOf,
   etagOf,
   type FoundLock,
-  type HolderQuestion,
   holderOf,
   isEtag,
   isSameHolder,
@@ -13,6 +12,7 @@ import {
   type KnownLock,
   type LockProof,
   namesLock,
+  type OwnProof,
   startedLater,
 } from './known-lock.ts';
 import { type LookupResult, lookUpOnce } from './lists.ts';
@@ -21,7 +21,7 @@ import type { CallLimits, CallResult, ClientContext, Failed, Refused, Succeeded 
 import { clockSlackMs, responseClockMs } from './time.ts';
 
 /** Without a proof, any lock on the path is released. */
-export interface ReleaseLockRequest extends Omit<HolderQuestion, 'mayHaveChanged'> {
+export interface ReleaseLockRequest extends Omit<OwnProof, 'mayHaveChanged'> {
   readonly workspace: WorkspaceId;
   readonly path: LockPath;
   readonly force?: boolean | undefined;
@@ -141,7 +141,7 @@ export function createReleaseLock(context: ClientContext) {
  * The ETag to try next, if a 412 names our lock: a renewal without a response has changed it, or the service compares it
  * without the quotes that its bodies lack.
  */
-export function otherEtag({ response }: CallResult, asked: HolderQuestion & { readonly path: LockPath }) {
+export function otherEtag({ response }: CallResult, asked: OwnProof & { readonly path: LockPath }) {
   const { path, proof = {} } = asked;
   const holder = response?.status === 412 ? holderOf(response, path) : undefined;
   if (response === undefined || holder === undefined || isSameHolder(asked, holder) !== true) return undefined;

@@ -342,7 +342,7 @@ describe('lock, over HTTP', () => {
     for (const [failure, mayBeDone, verb] of [
       [timedOut, true, 'may not have been'],
       [timedOut, false, 'was not'],
-      // Of a gateway.
+      // A gateway answered.
       [refused(403, { isTransient: true }), true, 'may not have been'],
       [refused(403, { missingScope: 'locks:write' }), false, 'was not'],
     ] as const) {

@@ -122,7 +122,7 @@ export const acquiring = (
     { wait: { seconds: waitSeconds }, priority: 3 },
   );
 
-/** A command with these methods of a client, which tells this what it reports. */
+/** A command with these methods of a client. Calls `report` with each line of its output. */
 export const commandSession = (
   client: Partial<Client>,
   its: Ttl = terms.ttl,

@@ -61,7 +61,7 @@ describe('an ssh remote', () => {
     expect((await git.fetch('game', remote, main, enoughTime)).head).toBe(repository.head('main'));
   });
 
-  test('that hangs holds only fetches of the same branch', async () => {
+  test('holds only fetches of the same branch if it hangs', async () => {
     const { git, repository, remote: hanging } = await setUp('sleep 600');
     repository.commit({ branch: 'dev', from: 'main', files: { a: 'b' } }, { branch: 'main', files: { c: 'd' } });
     const remote = remoteAt(repository.path);

@@ -68,7 +68,7 @@ function createWorld() {
         path,
         (lines.get(path) ?? []).filter((each) => each !== id),
       ),
-    /** The lock has ended, and nobody tells. */
+    /** Ends the lock without a message. */
     forget: (path: string) => void heldUntil.delete(path),
     release(path: string, at: 'here' | 'elsewhere' | 'somewhere' = 'here') {
       heldUntil.delete(path);
