@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { inputVariable, readActionFile, resolveInputs, type StepInputs } from './action-file.ts';
 import { createCommandFiles } from './file-commands.ts';
 import { contextVariables, type JobEvent, type JobFolders, pushEvent, type Run, someRun } from './github-context.ts';
-import { endProcesses, leftProcesses } from './left-processes.ts';
+import { describeProcess, endProcesses, leftProcesses } from './left-processes.ts';
 import { type RunningStep, type StepResult, startStage } from './step.ts';
 import { createMasks } from './step-log.ts';
 import type { Command } from './step-process.ts';
@@ -240,10 +240,11 @@ export async function openJob(options: JobOptions = {}) {
         if (performance.now() > until) break;
         await sleep(20);
       }
+      const described = left.map(describeProcess).join(', ');
       endProcesses(left);
       await rm(root, { recursive: true, force: true, maxRetries: 3 });
       // Without a post-step, the machine is gone, and all its processes with it.
-      if (left.length > 0 && posts.length === 0) throw new Error(`The job has left processes behind: ${left}.`);
+      if (left.length > 0 && posts.length === 0) throw new Error(`The job has left processes behind: ${described}.`);
     },
   };
   return job;

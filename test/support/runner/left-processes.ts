@@ -17,6 +17,15 @@ export function leftProcesses(trackingId: string): readonly number[] {
     .map(Number);
 }
 
+/** The id and the command line. */
+export function describeProcess(pid: number): string {
+  try {
+    return `${pid} (${readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim()})`;
+  } catch {
+    return `${pid} (ended)`;
+  }
+}
+
 /** actions/runner, `JobExtension.cs`, `FinalizeJob`: ends them after the last post-step. */
 export function endProcesses(pids: readonly number[]): void {
   for (const pid of pids) {
