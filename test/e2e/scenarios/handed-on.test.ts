@@ -45,13 +45,18 @@ test('another job identifies and releases exactly the locks of a list that was s
   expect(await stage.locks()).toEqual([theirs, next, expect.objectContaining({ path: 'd' })]);
 });
 
-test('a job that released a lease of another job does not report a later lock on its paths as a loss', async () => {
+/** A lease of another job, and a job whose first unlock of it is refused. */
+async function openRefused() {
   const { stage, proxy, job } = await openWithProxy();
   const paths = numbered(40);
   const { outputs } = await job.run(locking(paths, keeping));
   const second = await stage.job();
-  const unlock = unlocking({ locks: outputs['locks'] ?? '' });
   proxy.meet(once(isReleasing, refusal(403)));
+  return { stage, proxy, paths, second, unlock: unlocking({ locks: outputs['locks'] ?? '' }) };
+}
+
+test('a job that released a lease of another job does not report a later lock on its paths as a loss', async () => {
+  const { stage, proxy, paths, second, unlock } = await openRefused();
   await expect(second.run(unlock)).resolves.toMatchObject({ outputs: { status: 'held', released: '[]' } });
   await expect(second.run(unlock)).resolves.toMatchObject({ outputs: { released: JSON.stringify(paths) } });
   expect(proxy.passed.filter(isReleasing).map(({ url }) => url)).toEqual(
@@ -66,12 +71,7 @@ test('a job that released a lease of another job does not report a later lock on
 });
 
 test('a loss of a lease is reported after a release that was refused', async () => {
-  const { stage, proxy, job } = await openWithProxy();
-  const paths = numbered(40);
-  const { outputs } = await job.run(locking(paths, keeping));
-  const second = await stage.job();
-  const unlock = unlocking({ locks: outputs['locks'] ?? '' });
-  proxy.meet(once(isReleasing, refusal(403)));
+  const { stage, paths, second, unlock } = await openRefused();
   await second.run(unlock);
   const [lost = '', ...others] = paths;
   await stage.release(lost);
