@@ -27,7 +27,7 @@ const retries = 1_000;
 const maxDays = 5;
 
 async function renew(task: RenewalTask): Promise<void> {
-  const { connection, step, workspace, ttl, worker, cancels } = task;
+  const { connection, step, workspace, ttl, worker, cancels, unanswered } = task;
   Object.assign(process.env, task.proxies);
   const ledger = openLedger(task.ledgerFile);
   const requestTimeoutMs = Math.min(milliseconds(connection.requestTimeout), attemptMs(milliseconds(ttl)));
@@ -66,6 +66,7 @@ async function renew(task: RenewalTask): Promise<void> {
       client,
       record,
       grants,
+      unanswered,
       ttl,
       schedule,
       maxDays,

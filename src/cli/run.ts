@@ -121,13 +121,13 @@ async function acquireGoal({ request, remote, session }: RunContext) {
   const items = request.pool === undefined ? undefined : acquired.items;
   const waited = acquired.waitedMs > 0 ? ` after waiting for ${formatElapsed(acquired.waitedMs)}` : '';
   report(`Locked ${joinFirst(acquired.grants.map(({ path }) => path))}${waited}.`);
-  const { grants, refusal } = await renewFirst({ ...context, ...context.terms }, acquired.grants);
+  const { grants, refusal, unanswered } = await renewFirst({ ...context, ...context.terms }, acquired.grants);
   if (refusal !== undefined) {
     report(
       `This service cannot renew locks. ${refusal} The command is stopped before they expire: choose a longer --ttl if it takes longer.`,
     );
   }
-  return { grants, grantedAt, items, canRenew: refusal === undefined };
+  return { grants, grantedAt, items, unanswered, canRenew: refusal === undefined };
 }
 
 /** Renews the locks while the command runs. */

@@ -2,6 +2,7 @@ import { knowsNoRoute } from '../client/service-error.ts';
 import { responseClockMs, sleep, steadyClock } from '../client/time.ts';
 import { milliseconds, type Ttl } from '../interface/duration.ts';
 import { clockTime, formatTime } from '../interface/format.ts';
+import type { LockPath } from '../interface/lock-path.ts';
 import { endLease } from '../locks/end-lease.ts';
 import type { Entry } from '../locks/ledger/entry.ts';
 import { openHistory } from '../locks/ledger/history.ts';
@@ -110,6 +111,8 @@ interface KeepTimes {
   /** When the first lock was granted, by the clock of this machine. */
   readonly grantedAt: number;
   readonly canRenew: boolean;
+  /** The lock whose first renewal had no response. */
+  readonly unanswered?: LockPath | undefined;
 }
 
 /**
@@ -118,7 +121,7 @@ interface KeepTimes {
  */
 export function keepLocks(
   { context: { client, clock, random, sleep, terms }, ledger, step }: CommandSession,
-  { requestTimeoutMs, marginMs, grantedAt, canRenew }: KeepTimes,
+  { requestTimeoutMs, marginMs, grantedAt, canRenew, unanswered }: KeepTimes,
   onLost: (reason: string, remainingMs: number) => void,
 ): () => Promise<void> {
   const { service, workspace, ttl } = terms;
@@ -138,7 +141,7 @@ export function keepLocks(
   const grants = ledger.held().map(({ grant }) => grant);
   const schedule = createSchedule(context, { ttl, requestTimeoutMs, ageMs: clock() - grantedAt });
   const job = { service, workspace, step, ttl };
-  const renew = () => renewLocks({ ...context, ...job, grants, schedule });
+  const renew = () => renewLocks({ ...context, ...job, grants, unanswered, schedule });
   const renewal = (canRenew ? renew() : Promise.resolve()).catch((error: unknown) => {
     renewalError = error;
   });

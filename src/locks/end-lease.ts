@@ -68,10 +68,13 @@ export async function endWholeLease(
   // Recorded, so that a concurrent renewal does not report them as lost.
   record(...locks.map((lock) => releasing(lock)));
   const end = await endLease({ client, record }, { service, workspace, step: lease, lease }, within);
-  const lost = new Set(end.kind === 'ended' ? end.lost.flatMap(({ path, holder }) => (holder ? path : [])) : []);
-  const isHandedOver = ({ grant }: OurLock): boolean => grant.key === undefined;
-  const isUnchanged = ({ grant }: OurLock) => (end.kind === 'ended' ? lost.has(grant.path) : !end.mayBeDone);
-  // A later step must not take their loss for a release by this job.
-  record(...locks.filter((lock) => isHandedOver(lock) && isUnchanged(lock)).map((lock) => releasing(lock, true)));
-  return end.kind === 'ended' ? endsInLease(end) : (lock: OurLock) => ({ lock, end });
+  if (end.kind !== 'ended') {
+    if (!end.mayBeDone) record(...locks.map((lock) => releasing(lock, true)));
+    return (lock: OurLock) => ({ lock, end });
+  }
+  const lost = new Set(end.lost.flatMap(({ path, holder }) => (holder ? path : [])));
+  // A later step must not take the loss of a lock that was handed over for a release by this job.
+  const isReported = ({ grant }: OurLock): boolean => grant.key === undefined && lost.has(grant.path);
+  record(...locks.filter(isReported).map((lock) => releasing(lock, true)));
+  return endsInLease(end);
 }

@@ -151,7 +151,7 @@ export function createRelease({ client, record, clock, sleep, random }: ReleaseC
     const isReplaced = result.kind === 'other' && (key ?? (found && (id ?? etag))) !== undefined;
     if (result.kind === 'released' || result.kind === 'absent' || isReplaced) {
       record({ kind: 'ended', ...entry, at: now() });
-    } else if (isNamed && key === undefined && hadNoEffect(result)) recordAttempt(true);
+    } else if (isNamed && hadNoEffect(result)) recordAttempt(true);
     return result;
   }
 

@@ -164,9 +164,9 @@ describe('the release of a lock of the job', () => {
     expect(left).toEqual({ kind: 'ambiguous', events: ['look'], recorded: [] });
   });
 
-  test('keeps a lock in the ledger as one whose release has started if the service refuses the request', async () => {
+  test('records that the service refused the release, so that the lock is renewed again', async () => {
     const result = await releasing(own({ key: 'k1', id: 'l1' }), { answers: [failing(false)], isOurs: true });
-    expect(result).toMatchObject({ kind: 'failed', recorded: ['releasing'] });
+    expect(result).toMatchObject({ kind: 'failed', recorded: ['releasing', 'releasing, failed'] });
   });
 
   test.each<[string, ClientResult, readonly string[]]>([

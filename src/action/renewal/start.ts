@@ -1,4 +1,5 @@
 import { errorMessage, formatTime } from '../../interface/format.ts';
+import type { LockPath } from '../../interface/lock-path.ts';
 import { unlessAborted } from '../../interface/timers.ts';
 import { type Grant, soonestExpiry } from '../../locks/ledger/entry.ts';
 import { renewFirst } from '../../locks/renewal/first-renewal.ts';
@@ -41,14 +42,14 @@ export function createRenewal(context: Context, task: TaskOf<'lock'>, renewer: R
   /** Starts the renewal, or warns that nothing renews the locks. Returns the grants after their first renewal. */
   return async (step: string, granted: readonly Grant[], ageMs: number): Promise<readonly Grant[]> => {
     const startedAt = clock();
-    const { grants, refusal, failure } = await renewFirst({ ...context, ...task }, granted);
+    const { grants, refusal, failure, unanswered } = await renewFirst({ ...context, ...task }, granted);
     const end = formatTime(soonestExpiry(grants.map(({ lock }) => lock)), client.serverNow());
     const until = `They last until ${end}; choose a longer \`ttl\` if the job takes longer.`;
     if (refusal !== undefined) {
       log.warn(`This service cannot renew locks. ${refusal} ${until}`);
       return grants;
     }
-    const known = { step, ageMs: ageMs + clock() - startedAt, cancels };
+    const known = { step, ageMs: ageMs + clock() - startedAt, cancels, unanswered };
     const problem = await handOver(renewalTaskOf(context, task, grants, known)).catch(errorMessage);
     if (problem !== undefined) log.warn(`Could not start the process that renews the locks (${problem}). ${until}`);
     else if (failure === undefined) log.line('The locks are renewed until the job ends: `renew` is true.');
@@ -68,7 +69,12 @@ function renewalTaskOf(
   { connection, ledger, runner }: Context,
   { workspace, ttl }: TaskOf<'lock'>,
   grants: readonly Grant[],
-  known: { readonly step: string; readonly ageMs: number; readonly cancels: RunToCancel | undefined },
+  known: {
+    readonly step: string;
+    readonly ageMs: number;
+    readonly cancels: RunToCancel | undefined;
+    readonly unanswered: LockPath | undefined;
+  },
 ) {
   const leased = grants.filter(({ lock }) => lock.lease !== undefined);
   return {

@@ -18,7 +18,8 @@ const maxMs = 10_000;
 
 /**
  * Renews one lock, to find out whether the service supports renewal before anything relies on it. Services with marks
- * do. `refusal` says why it does not, and `failure` says why that is still unknown.
+ * do. `refusal` says why it does not, and `failure` says why that is still unknown. The request for the lock in
+ * `unanswered` may have renewed it.
  */
 export async function renewFirst(
   { client, clock, signal, record, workspace, ttl }: FirstRenewal,
@@ -35,13 +36,14 @@ export async function renewFirst(
   });
   if (renewal.kind === 'failed') {
     const { message } = renewal.error;
-    return renewal.response === undefined ? { grants, failure: message } : { grants, refusal: message };
+    if (renewal.response !== undefined) return { grants, refusal: message };
+    return { grants, failure: message, unanswered: renewal.mayBeDone ? path : undefined };
   }
   const refusal = renewal.kind === 'replaced' ? 'It granted another lock instead.' : undefined;
   // A lock that the request only found may belong to another job.
   if (renewal.kind === 'renewed' || (renewal.kind === 'replaced' && renewal.isNew)) {
-    const { id, etag, fence = lock.fence, expires_at } = renewal.lock;
-    const renewed = { ...first, lock: { ...lock, id, etag, fence, expires_at } };
+    const { id, etag, fence = lock.fence, acquired_at = lock.acquired_at, expires_at } = renewal.lock;
+    const renewed = { ...first, lock: { ...lock, id, etag, fence, acquired_at, expires_at } };
     const now = { ...renewed, at: new Date(client.serverNow()).toISOString() };
     record({ ...now, renewedUntil: machineClock() + Math.floor(lifetimeMs(now, ttl)) });
     return { grants: [renewed, ...others], refusal };

@@ -24,6 +24,8 @@ interface LocksToRenew
   readonly watch: (look: () => void) => () => void;
   /** The locks at the start, because the ledger may be gone later. */
   readonly grants: readonly Grant[];
+  /** The lock whose first renewal had no response. */
+  readonly unanswered?: LockPath | undefined;
   readonly schedule: Schedule;
   /** Ends the renewal after this many days. Without it, only the end of the job does. */
   readonly maxDays?: number;
@@ -46,7 +48,7 @@ export async function renewLocks(locks: LocksToRenew): Promise<RenewalEndReason>
         record({ kind: 'unrenewed', service, workspace, step, at, reason });
       }
       if (end !== undefined) return end;
-      await sleep(schedule.msUntilNextRound(followed.grants()), followed.ending);
+      await sleep(schedule.msUntilNextRound(followed.remaining()), followed.ending);
       followed.look();
       if (followed.end() === undefined) await renewRound();
       followed.look();
@@ -70,7 +72,10 @@ function followLocks(locks: LocksToRenew) {
   const kept = new Map(
     grants.filter(({ lock }) => conditionOf(lock) !== undefined).map((grant) => [grant.path, grant]),
   );
-  /** By path: the number of releases that were started, even with an unknown result, without those that had no effect. */
+  /**
+   * By path: the number of releases that were started, even with an unknown result, without those that had no effect.
+   * Infinite once the lock has ended.
+   */
   const released = new Map<LockPath, number>();
   /** The same for releases of an unidentified lock. */
   const mayBeReleased = new Map<LockPath, number>();
@@ -79,7 +84,10 @@ function followLocks(locks: LocksToRenew) {
   let isStopped = false;
   let end: RenewalEndReason | undefined;
 
-  const isHeld = ({ path }: Grant): boolean => kept.has(path) && !released.get(path) && !mayBeReleased.get(path);
+  const releasesOf = ({ path }: Grant): number => (released.get(path) ?? 0) + (mayBeReleased.get(path) ?? 0);
+  const isHeld = (grant: Grant): boolean => kept.has(grant.path) && releasesOf(grant) === 0;
+  /** Held, or being released. The service may refuse the release, and the lock must be renewed again then. */
+  const remaining = (): readonly Grant[] => [...kept.values()].filter((grant) => Number.isFinite(releasesOf(grant)));
 
   function readNewEntries(): void {
     try {
@@ -94,10 +102,11 @@ function followLocks(locks: LocksToRenew) {
       const isOurs = isAboutOurs(entry);
       if (isOurs === false) return;
       const releases = isOurs ? released : mayBeReleased;
-      const change = entry.kind === 'releasing' && entry.failed === true ? -1 : 1;
+      const change = entry.kind === 'ended' ? Number.POSITIVE_INFINITY : entry.failed === true ? -1 : 1;
       releases.set(entry.path, Math.max(0, (releases.get(entry.path) ?? 0) + change));
     } else if (entry.kind === 'lease-ended') {
-      for (const { path, lock } of kept.values()) if (lock.lease === entry.lease) released.set(path, 1);
+      for (const { path, lock } of kept.values())
+        if (lock.lease === entry.lease) released.set(path, Number.POSITIVE_INFINITY);
     } else if ('step' in entry && entry.step === step) {
       if (entry.kind === 'step-ended') isStopped = true;
       // Earlier lines are about earlier locks, whose ids and ETags some services reuse.
@@ -119,7 +128,7 @@ function followLocks(locks: LocksToRenew) {
   function endReason(): RenewalEndReason | undefined {
     if (isStopped) return 'stopped';
     if (isWorkerGone()) return 'worker-gone';
-    if (!kept.values().some(isHeld)) return 'nothing-left';
+    if (remaining().length === 0) return 'nothing-left';
     return clock() - startedAt > maxAgeMs ? 'too-old' : undefined;
   }
 
@@ -129,7 +138,7 @@ function followLocks(locks: LocksToRenew) {
     ending: ending.signal,
     /** Aborted when pending requests must end, too. */
     cutOff: cutOff.signal,
-    grants: (): readonly Grant[] => [...kept.values()].filter(isHeld),
+    remaining,
     end: () => end,
     readNewEntries,
     /** Whether the lock must still be renewed. */
@@ -163,12 +172,12 @@ function createRound(locks: LocksToRenew, followed: ReturnType<typeof followLock
   const { client, clock, record, service, workspace, step, ttl, schedule } = locks;
   const job = { service, workspace, step };
   /** Paths of locks whose last renewal had no response. */
-  const unanswered = new Set<LockPath>();
+  const unanswered = new Set(locks.unanswered === undefined ? [] : [locks.unanswered]);
   let isFailing = false;
 
   async function renewRound(): Promise<void> {
     const startedAt = clock();
-    const grants = followed.grants();
+    const grants = followed.remaining();
     const results = await inParallel(
       [...Map.groupBy(grants, ({ lock, key }) => lock.lease ?? key).values()],
       renewTogether,

@@ -1,11 +1,51 @@
 import { expect, test } from 'vitest';
 import type { Client } from '../../../src/client/client.ts';
 import type { AcquiredLock } from '../../../src/client/known-lock.ts';
+import type { RenewLockResult } from '../../../src/client/post-lock.ts';
+import { ServiceError } from '../../../src/client/service-error.ts';
 import { machineClock } from '../../../src/client/time.ts';
 import type { Entry } from '../../../src/locks/ledger/entry.ts';
 import { renewFirst } from '../../../src/locks/renewal/first-renewal.ts';
 import { ttl } from '../../client/test-client.ts';
 import { grantOf, iso, knownLock, lockOf, place, start } from '../samples.ts';
+
+const clientWith = (renewal: RenewLockResult): Pick<Client, 'isOurs' | 'serverNow' | 'renewLock'> => ({
+  isOurs: () => false,
+  serverNow: () => start,
+  renewLock: async () => renewal,
+});
+
+const contextOf = (renewal: RenewLockResult, entries: Entry[] = []) => ({
+  client: clientWith(renewal),
+  record: (...all: readonly Entry[]): void => void entries.push(...all),
+  clock: () => start,
+  signal: undefined,
+  ...place,
+  ttl: ttl('1m'),
+});
+
+const granted = grantOf('a', { lock: lockOf('a', { id: 'l1' }) });
+
+test.each([
+  [true, 'a'],
+  [false, undefined],
+])(
+  'a first renewal without a response (may be done: %s) says which lock it may have changed',
+  async (mayBeDone, path) => {
+    const call = { method: 'POST', path: '/v1', attempts: 1 } as const;
+    const error = new ServiceError(call, { kind: 'connection', reason: 'The connection broke.', isTransient: true });
+    const result = await renewFirst(contextOf({ kind: 'failed', error, mayBeDone }), [granted]);
+    expect(result).toMatchObject({ grants: [granted], failure: expect.stringContaining('broke'), unanswered: path });
+  },
+);
+
+test('a first renewal that moves the start of the lock returns and records that start', async () => {
+  const entries: Entry[] = [];
+  const lock = { ...knownLock('a'), ...lockOf('a', { id: 'l1', acquired_at: iso(5_000) }), etag: undefined };
+  const { grants } = await renewFirst(contextOf({ kind: 'renewed', lock }, entries), [granted]);
+  const expected = [{ lock: { acquired_at: iso(5_000) } }];
+  expect([grants, entries]).toMatchObject([expected, expected]);
+});
 
 test.each([
   ['made', true, 1],
@@ -15,14 +55,7 @@ test.each([
   const lock: AcquiredLock = {
     ...{ ...knownLock('a'), ...lockOf('a', { id: 'l2', expires_at: iso(60_000) }), etag: undefined },
   };
-  const client: Pick<Client, 'isOurs' | 'serverNow' | 'renewLock'> = {
-    isOurs: () => false,
-    serverNow: () => start,
-    renewLock: async () => ({ kind: 'replaced', lock, isNew }),
-  };
-  const record = (...all: readonly Entry[]): void => void entries.push(...all);
-  const context = { client, record, clock: () => start, signal: undefined, ...place, ttl: ttl('1m') };
-  const { refusal } = await renewFirst(context, [grantOf('a', { lock: lockOf('a', { id: 'l1' }) })]);
+  const { refusal } = await renewFirst(contextOf({ kind: 'replaced', lock, isNew }, entries), [granted]);
   expect(refusal).toBe('It granted another lock instead.');
   expect(entries).toHaveLength(recorded);
   const lasting = machineClock() + 50_000;

@@ -10,13 +10,14 @@ import { type CallOptions, createEndpoints, theService } from '../../../src/clie
 import type { RawResponse } from '../../../src/client/response.ts';
 import { createServerClock, machineClock } from '../../../src/client/time.ts';
 import { formatDuration } from '../../../src/interface/duration.ts';
+import type { LockPath } from '../../../src/interface/lock-path.ts';
 import { problemTypePrefix } from '../../../src/interface/problem.ts';
 import type { Entry, Grant } from '../../../src/locks/ledger/entry.ts';
 import { historyOf } from '../../../src/locks/ledger/history.ts';
 import type { RenewalEndReason } from '../../../src/locks/renewal/renew-locks.ts';
 import { renewLocks } from '../../../src/locks/renewal/renew-locks.ts';
 import { attemptMs, createSchedule } from '../../../src/locks/renewal/schedule.ts';
-import { ttl as ttlOf, workspaceId } from '../../client/test-client.ts';
+import { lockPath, ttl as ttlOf, workspaceId } from '../../client/test-client.ts';
 import { runs } from '../../support/runs.ts';
 import { printedSeed } from '../../support/seed.ts';
 import { addressOf, grantOf, iso, lockOf, place, start } from '../samples.ts';
@@ -43,6 +44,8 @@ interface Reply {
 
 interface Scene {
   readonly paths?: readonly string[];
+  /** The lock whose first renewal by the step had no response. */
+  readonly unanswered?: LockPath;
   /** The ledger before the first look, apart from the grants. */
   readonly ledger?: readonly Entry[];
   readonly ttlSeconds?: number;
@@ -122,6 +125,7 @@ const rawResponse = (status: number, body?: unknown, headers: RawResponse['heade
 /** The real loop and client, a service in memory, and virtual time. */
 async function renewing({
   paths = ['a'],
+  unanswered,
   ledger = [],
   ttlSeconds = 60,
   grantedSeconds = ttlSeconds,
@@ -234,6 +238,7 @@ async function renewing({
       step: 's',
       ttl,
       grants,
+      unanswered,
       maxDays: 5,
       schedule: createSchedule({ clock, random, client }, { ttl, requestTimeoutMs: attempts.timeoutMs, ageMs: 0 }),
     }),
@@ -316,7 +321,8 @@ describe('the renewal of locks', () => {
     expect(times(sent, 'p39')).toEqual([]);
     expect(times(sent, 'p38').length).toBeGreaterThan(2);
     expect(Math.max(...sent.map(({ ms }) => ms))).toBeLessThanOrEqual(70 * second);
-    expect(end).toBe('nothing-left');
+    // The service may refuse the releases.
+    expect(end).toBe('stopped');
   });
 
   const acquired: Entry = { kind: 'acquired', ...place, step: 's', at: iso(0) };
@@ -325,21 +331,40 @@ describe('the renewal of locks', () => {
   const unnamed = { kind: 'releasing', ...addressOf('a'), at: iso(0) } as const;
   const refused: readonly Entry[] = [acquired, releasing('a'), { ...unnamed, id: 'lock_a', failed: true }];
 
-  test.each<[string, readonly Entry[], RenewalEndReason]>([
-    ['continues after the release of an earlier lock on the path', [unnamed, acquired], 'stopped'],
-    ['continues after the release of a lock of another step', [{ ...unnamed, id: 'lock_a', key: 't' }], 'stopped'],
-    ['continues after the release of a lock with another id', [{ ...unnamed, id: 'lock_z' }], 'stopped'],
-    ['continues after a release in another workspace', [{ ...unnamed, workspace: workspaceId('film') }], 'stopped'],
-    ['continues after the end of another lease', [otherLease], 'stopped'],
-    ['stops after a release by key', [acquired, { ...unnamed, key: 'a' }], 'nothing-left'],
-    ['stops after a release by id', [acquired, releasing('a')], 'nothing-left'],
-    ['stops after a release by id before it had all its locks', [started, releasing('a'), acquired], 'nothing-left'],
-    ['continues after the release of an earlier lock with the same id', [releasing('a'), started, acquired], 'stopped'],
-    ['stops after a release by path alone', [acquired, unnamed], 'nothing-left'],
-    ['continues after a release that was refused', refused, 'stopped'],
-    ['stops after a refused release and another one', [...refused, releasing('a')], 'nothing-left'],
-  ])('%s', async (_, ledger, end) => {
-    await expect(renewing({ ledger })).resolves.toMatchObject({ end });
+  test.each<[string, readonly Entry[], boolean]>([
+    ['continues after the release of an earlier lock on the path', [unnamed, acquired], true],
+    ['continues after the release of a lock of another step', [{ ...unnamed, id: 'lock_a', key: 't' }], true],
+    ['continues after the release of a lock with another id', [{ ...unnamed, id: 'lock_z' }], true],
+    ['continues after a release in another workspace', [{ ...unnamed, workspace: workspaceId('film') }], true],
+    ['continues after the end of another lease', [otherLease], true],
+    ['pauses after a release by key', [acquired, { ...unnamed, key: 'a' }], false],
+    ['pauses after a release by id', [acquired, releasing('a')], false],
+    ['pauses after a release by id before it had all its locks', [started, releasing('a'), acquired], false],
+    ['continues after the release of an earlier lock with the same id', [releasing('a'), started, acquired], true],
+    ['pauses after a release by path alone', [acquired, unnamed], false],
+    ['continues after a release that was refused', refused, true],
+    ['pauses after a refused release and another one', [...refused, releasing('a')], false],
+  ])('%s', async (_, ledger, continues) => {
+    const { sent, end } = await renewing({ ledger });
+    expect([sent.length > 0, end]).toEqual([continues, 'stopped']);
+  });
+
+  test.each<[string, Entry]>([
+    ['of the lock', { kind: 'ended', ...addressOf('a'), id: 'lock_a', at: iso(0) }],
+    ['on its path, whichever lock that was', { kind: 'ended', ...addressOf('a'), at: iso(0) }],
+  ])('ends after the end %s', async (_, ended) => {
+    await expect(renewing({ ledger: [acquired, ended] })).resolves.toMatchObject({ sent: [], end: 'nothing-left' });
+  });
+
+  test('resumes for the only lock of a step once its release was refused', async () => {
+    const { sent } = await renewing({
+      events: [
+        [10 * second, releasing('a')],
+        [50 * second, { ...unnamed, id: 'lock_a', failed: true }],
+      ],
+    });
+    expect(times(sent).filter((ms) => ms < 50 * second)).toEqual([]);
+    expect(times(sent).length).toBeGreaterThan(10);
   });
 
   test('keeps its normal rate if only one lock is refused', async () => {
@@ -411,6 +436,16 @@ describe('the ledger of a renewed step', () => {
     expect(held).toMatchObject([{ grant: { at: iso(0), lock: { etag: '"v2"' } } }]);
   });
 
+  test('has no loss if only the first renewal, whose response was lost, has changed the lock', async () => {
+    const lock = { path: 'a', id: 'lock_a', etag: '"v2"', acquired_at: iso(5 * second) };
+    const response = (_: Sent, number: number) => (number === 0 ? { status: 412, body: { lock } } : undefined);
+    const { of, sent, end } = await renewing({ unanswered: lockPath('a'), response });
+    expect(sent.slice(0, 2).map(({ match }) => match)).toEqual(['"lock_a"', '"v2"']);
+    expect([of('lost'), end]).toEqual([[], 'stopped']);
+    const known = await renewing({ response });
+    expect([known.of('lost').length, known.end]).toEqual([1, 'nothing-left']);
+  });
+
   test.each<[string, Reply]>([
     ['has renewed it with another ETag', { status: 200, etag: '"v2"', body: { id: 'lock_a' } }],
     ['no longer has it', { status: 404 }],
@@ -421,8 +456,8 @@ describe('the ledger of a renewed step', () => {
       events: [[19_200, releasing('a')]],
       random: () => 0.2,
     });
-    expect(entries.map(({ kind }) => kind)).toEqual(['granted', 'releasing']);
-    expect(end).toBe('nothing-left');
+    expect(entries.map(({ kind }) => kind)).toEqual(['granted', 'releasing', 'step-ended']);
+    expect(end).toBe('stopped');
   });
 
   test.each([
@@ -470,7 +505,7 @@ test('a lock that replaced one which a step releases meanwhile is released, howe
   expect(times(sent)[0]).toBeLessThan(20 * second);
   expect(sent.map(({ method }) => method)).toEqual(['POST', 'DELETE', 'DELETE']);
   expect(of('lost')).toEqual([]);
-  expect(end).toBe('nothing-left');
+  expect(end).toBe('stopped');
 });
 
 test.each<[string, object, number]>([
