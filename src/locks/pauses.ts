@@ -23,6 +23,9 @@ const minReconnectMs = 200;
 const maxReconnectMs = 5_000;
 const promptMs = 10 * 60_000;
 
+/** A client that comes back later than the service asked is overtaken. The service allows for a round trip. */
+const inLineJitterMs = 100;
+
 /** How long the next request of a waiting step stays in line, and the pause before it. */
 export function createPauses({ clock, sleep, random, signal }: LockContext, deadline: number) {
   let hasLine = false;
@@ -64,8 +67,12 @@ export function createPauses({ clock, sleep, random, signal }: LockContext, dead
       hasLine = conflict?.hasWaited === true;
       if (round.kind === 'failed') return reconnect(reservedMs, round.error.failure.retryAfterMs);
       if (waitSeconds() === 0) {
+        const retryAfterMs = soonestRetryMs(round.conflicts);
+        if (conflict?.queue !== undefined && retryAfterMs !== undefined) {
+          return pause(retryAfterMs + random() * inLineJitterMs, reservedMs);
+        }
         polls += 1;
-        return pause(pauseMs(polls, soonestRetryMs(round.conflicts), random), reservedMs);
+        return pause(pauseMs(polls, retryAfterMs, random), reservedMs);
       }
       if (isVain) await reconnect(reservedMs);
     },

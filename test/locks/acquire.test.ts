@@ -372,6 +372,21 @@ describe('a wait in line', () => {
     expect({ kind: result.kind, unanswered }).toEqual({ kind: 'acquired', unanswered: [] });
   });
 
+  test('keeps to the Retry-After of a service that keeps its place, but has no capacity for its wait', async () => {
+    await fc.assert(
+      fc.asyncProperty(chance, fc.integer({ min: 1, max: 5 }), async (random, seconds) => {
+        const { sleeps } = await waiting({
+          response: (path) => held(path, seconds * second, { queue: third }),
+          random: () => random,
+        });
+        const pauses = sleeps.slice(0, -1);
+        expect(pauses.length).toBeGreaterThan(10);
+        expect(Math.min(...pauses)).toBeGreaterThanOrEqual(seconds * second);
+        expect(Math.max(...pauses)).toBeLessThanOrEqual(seconds * second + 100);
+      }),
+    );
+  });
+
   test('does not trust a service without places that keeps responding at once', async () => {
     const { events } = await waiting({
       response: (path) => inLine(path),
