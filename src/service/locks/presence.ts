@@ -59,7 +59,10 @@ export function createPresence(
     client.presentMs = presentMs;
     // The client may be here again, with a request that has not been decided.
     if ([...here].some((other) => other !== client && other.requestId === client.requestId)) return;
-    await commitPresence(client).catch(onError);
+    await commitPresence(client).catch((error: unknown) => {
+      onError(error);
+      if (presentMs > 0) keepUntilRetry(here, client);
+    });
   }
 
   /** Workspaces with an update of their presence in progress. */
@@ -119,6 +122,13 @@ export function createPresence(
       return clients.length > 0 || agoMs !== undefined;
     },
   };
+}
+
+/** The client was told to ask again, and the database may respond before that. */
+function keepUntilRetry(here: Set<Client>, client: Client): void {
+  const away = { ...client, gone: new AbortController().signal };
+  here.add(away);
+  setTimeout(() => here.delete(away), client.presentMs).unref();
 }
 
 function watchOutages(read: Database) {

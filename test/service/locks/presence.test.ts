@@ -98,7 +98,7 @@ test.each<['granted' | 'refused', object, Compared, readonly number[]]>([
 );
 
 describe.each(databaseKinds)('a client in line, on $name', (kind) => {
-  const database = sharedStorage(kind, { workspaces: ['stalled', 'compared', 'asking', 'outage'] });
+  const database = sharedStorage(kind, { workspaces: ['stalled', 'compared', 'asking', 'outage', 'failing'] });
 
   test('is not overtaken by requests that are decided after a stall, before its presence is extended', async () => {
     const workspace = 'stalled';
@@ -235,6 +235,45 @@ describe.each(databaseKinds)('a client in line, on $name', (kind) => {
     await release(there, 'stalled', 'f');
     await here.keepPresent();
     expect(await acquired).toMatchObject({ lock: { owner: 'ada' } });
+  });
+
+  test('is not overtaken if the database fails at its turn, until its client may ask again', async () => {
+    const workspace = 'failing';
+    let changed = (): void => expect.unreachable();
+    const broadcast: Storage['broadcast'] = {
+      send: () => undefined,
+      listen(onChange) {
+        changed = () => onChange(undefined);
+        return () => undefined;
+      },
+    };
+    let isDown = false;
+    const batchCommits: Storage['batchCommits'] = (scopeOf, make) => {
+      const commit = database.batchCommits(scopeOf, make);
+      return (change) => (isDown ? Promise.reject(new Error('The database does not answer.')) : commit(change));
+    };
+    const errors: unknown[] = [];
+    const here = locksOn({ ...database, dialect: 'sqlite', broadcast, batchCommits }, (error) => errors.push(error));
+    const { acquired, request } = await waitingClient(here, workspace, 'h', async () => upToDate, database);
+    isDown = true;
+    await database.commit('global', (db) => db.deleteFrom('locks').where('workspace_id', '=', workspace).execute());
+    changed();
+    await expect(acquired).rejects.toThrow('does not answer');
+    await expect.poll(() => errors).toHaveLength(1);
+    isDown = false;
+    const now = performance.now.bind(performance);
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => now() + 4_000);
+    onTestFinished(() => clock.mockRestore());
+    await changeRows(database, 'waits', { present_until: Date.now() - 1_000 }, { workspace_id: workspace });
+    const newcomer = {
+      ...request,
+      bearer: bearerOf('cleo'),
+      ttl: valueIn(parseTtl('1m')),
+      compare: async () => upToDate,
+    };
+    await expect(here.acquire(undefined, newcomer)).rejects.toMatchObject({
+      message: 'h is free, but ada is first in line for it.',
+    });
   });
 
   test('is not overtaken at another instance after an outage, before its own extends its presence', async () => {
