@@ -264,7 +264,7 @@ describe('one folder', () => {
     const command = start([]);
     await command.printed('listens on ');
     expect(await readdir(join(folder, 'lfs'))).toEqual(['game@1']);
-    expect(command.written().stderr).toContain('"workspaces":["game"]');
+    await expect.poll(() => command.written().stderr).toContain('"workspaces":["game"]');
   });
 
   test('resumes the work of a killed service, and removes the mirrors of removed workspaces', async () => {
@@ -292,7 +292,7 @@ describe('one folder', () => {
     const left = (await readdir(mirrors)).filter((name) => name !== 'sample.git');
     expect(left.toSorted()).toEqual(['Not Ours.git', 'kept.git', 'notes']);
     expect(await readdir(join(folder, 'lfs'))).toEqual([`kept@${kept.created_at}`]);
-    expect(service.written().stderr).toMatch(/"workspaces":\["gone","(kept","lost|lost","kept)"\]/);
+    await expect.poll(() => service.written().stderr).toMatch(/"workspaces":\["gone","(kept","lost|lost","kept)"\]/);
     await expect.poll(status).toBe('succeeded');
     await storage.close();
   });
