@@ -4,22 +4,17 @@ import { fileURLToPath } from 'node:url';
 import { workflowFile } from './workflow-file.ts';
 
 /** Workflows that other repositories call to run the action. */
-const actionWorkflows = ['locked-release.yml', 'sync-branch.yml', 'lock-guard.yml'] as const;
-
-/** Workflows that other repositories call. */
-export const reusableWorkflows = [...actionWorkflows, 'rerun-lock-guard.yml'] as const;
+export const reusableWorkflows = ['locked-release.yml', 'sync-branch.yml', 'lock-guard.yml'] as const;
 
 /** Templates that run the action themselves, without a reusable workflow. */
 export const actionTemplates = ['one-machine.yml', 'unity-seat.yml'] as const;
-
-export const runsAction = (name: string): boolean => actionWorkflows.some((each) => each === name);
 
 export const isReusable = (name: string): boolean => reusableWorkflows.some((each) => each === name);
 
 /** Permissions that a called job needs from its caller. Jobs without a token also need `id-token: write`. */
 export const neededPermissions = (name: string) => ({
-  ...(runsAction(name) ? { contents: 'read' } : { actions: 'write' }),
-  ...(name.endsWith('lock-guard.yml') && { 'pull-requests': 'read' }),
+  contents: 'read',
+  ...(name === 'lock-guard.yml' && { 'pull-requests': 'read' }),
 });
 
 export const templatesFolder = fileURLToPath(new URL('../../docs/workflow-templates/', import.meta.url));
