@@ -27,8 +27,7 @@ export interface Product {
   readonly name: string;
   /** The shipped configuration file. */
   readonly file: string;
-  /** The possible names of its program. */
-  readonly programs: readonly string[];
+  readonly program: string;
   /** Replacements for the parts of the configuration that depend on the place. Each part must occur. */
   readonly replaced: (place: Place) => Readonly<Record<string, string>>;
   /** Required files by name: the main configuration around that of the site. */
@@ -42,7 +41,7 @@ const hasIpv6 = Object.values(networkInterfaces()).some((all) => all?.some(({ ad
 export const nginx: Product = {
   name: 'nginx',
   file: 'nginx.conf',
-  programs: ['nginx'],
+  program: 'nginx',
   replaced: ({ port, servicePort, certificate, key, log }) => ({
     'server 127.0.0.1:8080 ': `server 127.0.0.1:${servicePort} `,
     'listen 443 ': `listen 127.0.0.1:${port} `,
@@ -74,53 +73,10 @@ export const nginxWithSecond = (port: number): Product => ({
   replaced: (place) => ({ ...nginx.replaced(place), '# server 10.20.0.2:8080 ': `server 127.0.0.1:${port} ` }),
 });
 
-const apacheModules = ['/usr/lib/apache2/modules', '/usr/lib64/httpd/modules', '/usr/libexec/apache2'];
-
-/** A module that is built in, like an MPM on some systems, must not be loaded again. */
-function loadModules(...names: readonly string[]): string {
-  const folder = apacheModules.find((place) => existsSync(join(place, 'mod_proxy_http.so'))) ?? '';
-  return names
-    .filter((name) => existsSync(join(folder, `mod_${name}.so`)))
-    .map((name) => `<IfModule !${name}_module>\nLoadModule ${name}_module ${folder}/mod_${name}.so\n</IfModule>\n`)
-    .join('');
-}
-
-const apache: Product = {
-  name: 'Apache',
-  file: 'apache.conf',
-  programs: ['apache2', 'httpd'],
-  replaced: ({ folder, port, servicePort, certificate, key, log }) => ({
-    '<VirtualHost *:443>': `<VirtualHost *:${port}>`,
-    'ServerName workspaces.example.com': 'ServerName localhost',
-    '/etc/ssl/workspaces.example.com.crt': certificate,
-    '/etc/ssl/private/workspaces.example.com.key': key,
-    '/var/log/apache2/workspace-service-error.log': join(folder, 'error.log'),
-    '/var/log/apache2/workspace-service.log': log,
-    'http://127.0.0.1:8080/': `http://127.0.0.1:${servicePort}/`,
-  }),
-  files: (configuration, { folder, port }) => ({
-    'main.conf': [
-      `ServerRoot ${folder}`,
-      `PidFile ${join(folder, 'pid')}`,
-      `DefaultRuntimeDir ${folder}`,
-      'ServerName localhost',
-      `ErrorLog ${join(folder, 'error.log')}`,
-      loadModules('mpm_event', 'unixd', 'authz_core', 'log_config'),
-      // The modules that the configuration itself lists as required.
-      loadModules('env', 'headers', 'proxy', 'proxy_http', 'reqtimeout', 'socache_shmcb', 'ssl'),
-      loadModules('filter', 'deflate'),
-      'SetOutputFilter DEFLATE',
-      `Listen 127.0.0.1:${port}`,
-      configuration,
-    ].join('\n'),
-  }),
-  args: ({ folder }) => ['-DFOREGROUND', '-f', join(folder, 'main.conf')],
-};
-
 export const caddy: Product = {
   name: 'Caddy',
   file: 'Caddyfile',
-  programs: ['caddy'],
+  program: 'caddy',
   replaced: ({ port, servicePort, certificate, key, log }) => ({
     'auto_https disable_redirects': 'admin off\n\tauto_https disable_redirects',
     '\n{$WORKSPACE_SITE:workspaces.example.com} {': `\nhttps://localhost:${port} {\n\tbind 127.0.0.1\n\ttls ${certificate} ${key}`,
@@ -144,12 +100,12 @@ export const caddyWithSecond = (port: number): Product => ({
   }),
 });
 
-export const products: readonly Product[] = [nginx, apache, caddy];
+export const products: readonly Product[] = [nginx, caddy];
 
 /** The program of a product, if installed: servers are often outside of a user's PATH. */
-export function programOf({ programs }: Product): string | undefined {
+export function programOf({ program }: Product): string | undefined {
   const folders = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin'];
-  return folders.flatMap((folder) => programs.map((program) => join(folder, program))).find((file) => existsSync(file));
+  return folders.map((folder) => join(folder, program)).find((file) => existsSync(file));
 }
 
 const accepts = (port: number): Promise<boolean> =>
@@ -202,7 +158,7 @@ export async function startReverseProxy(
     cwd: folder,
     env: { PATH: process.env['PATH'], ...product.environment?.(place) },
     ...unprivileged,
-    // Killed, nginx and Apache would leave their workers, which keep the port.
+    // Killed, nginx would leave its workers, which keep the port.
     endSignal: 'SIGTERM',
   });
 
