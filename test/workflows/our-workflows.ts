@@ -6,11 +6,6 @@ import { workflowFile } from './workflow-file.ts';
 /** Workflows that other repositories call to run the action. */
 export const reusableWorkflows = ['locked-release.yml', 'sync-branch.yml', 'lock-guard.yml'] as const;
 
-/** Templates that run the action themselves, without a reusable workflow. */
-export const actionTemplates = ['one-machine.yml', 'unity-seat.yml'] as const;
-
-export const isReusable = (name: string): boolean => reusableWorkflows.some((each) => each === name);
-
 /** Permissions that a called job needs from its caller. Jobs without a token also need `id-token: write`. */
 export const neededPermissions = (name: string) => ({
   contents: 'read',
