@@ -18,7 +18,7 @@ export interface CallState {
   mayBeDone: boolean;
 }
 
-export type Attempt =
+type Attempt =
   /** The response is final: another attempt would not change it. */
   { readonly failure?: undefined; readonly response: ClientResponse } | FailedAttempt;
 

@@ -8,7 +8,7 @@ import { asSentence, type Failure } from './service-error.ts';
 /** More connections would only wait for each other in the service. */
 export const maxConnections = 16;
 
-export interface SentRequest {
+interface SentRequest {
   readonly method: string;
   /** Path and query, exactly as sent: no URL parser normalizes them. */
   readonly target: string;

@@ -167,7 +167,7 @@ export function namesLock(body: JsonObject): boolean {
 }
 
 /** The object itself, or the lock inside it. A lock may have a member `data` of its own. */
-export function lockIn(body: JsonObject): JsonObject {
+function lockIn(body: JsonObject): JsonObject {
   const { lock, data } = body;
   if (isObject(lock)) return lock;
   return isObject(data) && firstName(body, 'path', 'id', 'lock_id') === undefined ? data : body;

@@ -22,7 +22,12 @@ export interface WaitOptions {
 export type Acquisition = AcquireRound & { readonly waitedMs: number };
 
 /** Why the locks were not acquired, and what to do. `named` formats the name of an option as an input or a flag. */
-export function notAcquiredText(result: Acquisition, wait: Duration, now: number, named: (option: string) => string) {
+export function notAcquiredText(
+  result: Exclude<Acquisition, { readonly kind: 'acquired' }>,
+  wait: Duration,
+  now: number,
+  named: (option: string) => string,
+): string {
   switch (result.kind) {
     case 'held': {
       const { conflicts } = result;
@@ -41,7 +46,7 @@ export function notAcquiredText(result: Acquisition, wait: Duration, now: number
     }
     case 'failed':
       return result.error.message;
-    default:
+    case 'cancelled':
       return 'Interrupted.';
   }
 }

@@ -37,7 +37,7 @@ export interface Actor {
   readonly address: string | null;
 }
 
-export interface AuditEntry {
+interface AuditEntry {
   readonly actor: Actor;
   readonly action: AuditAction;
   /** Must not contain secrets: anyone who may read the audit log can read all of it. */

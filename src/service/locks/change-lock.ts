@@ -28,7 +28,7 @@ export interface RenewRequest extends ChangeRequest {
   readonly isExtension?: boolean;
 }
 
-export type ChangeDecision = { readonly kind: 'renewed' | 'released'; readonly lock: Lock } | Refused;
+type ChangeDecision = { readonly kind: 'renewed' | 'released'; readonly lock: Lock } | Refused;
 
 export async function renewLocks(db: Database, requests: readonly RenewRequest[]): Promise<readonly ChangeDecision[]> {
   const locks = await findLocks(db, keysOf(requests));

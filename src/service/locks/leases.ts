@@ -50,7 +50,7 @@ export interface KnownLease {
   readonly comparison?: Compared;
 }
 
-export type LeaseDecision = KnownLease | Blocked | Refused;
+type LeaseDecision = KnownLease | Blocked | Refused;
 
 /**
  * Returns the lease, whether it is granted now or was before. If it must wait and the request has a place, it is in
