@@ -38,12 +38,13 @@ const committedKeptFor = coalesceReads((db, keys: readonly LockKey[]) => keptFor
 
 /** Whether a path is free, the lease that it is then kept for, and when to look again if nothing changes. */
 export async function readPath(read: Database, key: LockKey) {
-  const [first, next] = await Promise.all([findCommittedLock(read, key), committedKeptFor(read, key)]);
-  // If it was locked between the two reads, it would seem to be free for every lease that waits for it.
-  const found = first ?? (next === undefined ? await findCommittedLock(read, key) : undefined);
   // Decided by the clock of the database, because the clock of this process may differ.
-  const isFree = found === undefined;
-  return { isFree, next, lookAgainMs: isFree ? lookAgainMs(next) : found.remainingMs };
+  const lock = await findCommittedLock(read, key);
+  if (lock !== undefined) return { isFree: false, next: undefined, lookAgainMs: lock.remainingMs };
+  const next = await committedKeptFor(read, key);
+  // Locked since then, it would seem to be kept for a lease further back in line, or for nobody.
+  const later = await findCommittedLock(read, key);
+  return { isFree: later === undefined, next, lookAgainMs: later?.remainingMs ?? lookAgainMs(next) };
 }
 
 /** Whether anyone with a lower rank is present in the workspace of the member. */
