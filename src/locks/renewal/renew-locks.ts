@@ -1,34 +1,26 @@
 import type { Client } from '../../client/client.ts';
 import { inParallel } from '../../client/in-parallel.ts';
-import { type AcquiredLock, conditionOf, isSameLock } from '../../client/known-lock.ts';
+import type { AcquiredLock } from '../../client/known-lock.ts';
 import type { CallLimits, Failed } from '../../client/request.ts';
 import { machineClock } from '../../client/time.ts';
 import { formatDuration } from '../../interface/duration.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
-import type { Entry, Grant } from '../ledger/entry.ts';
+import type { Grant } from '../ledger/entry.ts';
 import type { LockTerms } from '../path-by-path.ts';
 import type { LockContext } from '../release.ts';
+import { followLocks, type LocksToFollow, type RenewalEndReason } from './follow-locks.ts';
 import type { Schedule } from './schedule.ts';
 
 /** The locks of a step, and the dependencies of their renewal. */
-interface LocksToRenew
-  extends Pick<LockContext, 'clock' | 'sleep' | 'record'>,
-    Pick<LockTerms, 'service' | 'workspace' | 'step' | 'ttl'> {
+interface LocksToRenew extends LocksToFollow, Pick<LockContext, 'record'>, Pick<LockTerms, 'ttl'> {
   readonly client: Pick<Client, 'renewLock' | 'releaseLock' | 'renewLease' | 'serverNow'>;
-  /** Returns some or all of the ledger entries added since the last call. */
-  readonly follow: () => readonly Entry[];
-  readonly isWorkerGone: () => boolean;
   /** Called once, if there are locks to renew at the start. */
   readonly onStart: () => void;
   /** Calls `look` after each change of the ledger, and periodically. Returns a stop function. */
   readonly watch: (look: () => void) => () => void;
-  /** The locks at the start, because the ledger may be gone later. */
-  readonly grants: readonly Grant[];
   /** The lock whose first renewal had no response. */
   readonly unanswered?: LockPath | undefined;
   readonly schedule: Schedule;
-  /** Ends the renewal after this many days. Without it, only the end of the job does. */
-  readonly maxDays?: number;
 }
 
 /** Renews the locks of a step according to its ledger, until the job ends or no locks are left. */
@@ -56,105 +48,6 @@ export async function renewLocks(locks: LocksToRenew): Promise<RenewalEndReason>
   } finally {
     stopWatching();
   }
-}
-
-export type RenewalEndReason = 'stopped' | 'nothing-left' | 'worker-gone' | 'too-old';
-
-/** At the end of the job, pending requests get this much time, so that no renewal arrives after the release. */
-const graceMs = 2_000;
-
-/** Tracks, according to the ledger, which locks of a step must be renewed, and when to stop. */
-function followLocks(locks: LocksToRenew) {
-  const { clock, sleep, follow, isWorkerGone, service, workspace, step, grants } = locks;
-  const maxAgeMs = (locks.maxDays ?? Number.POSITIVE_INFINITY) * 24 * 3_600_000;
-  const startedAt = clock();
-  /** The locks that are not lost, with their current ETags. A step locks each path only once. */
-  const kept = new Map(
-    grants.filter(({ lock }) => conditionOf(lock) !== undefined).map((grant) => [grant.path, grant]),
-  );
-  /**
-   * By path: the number of releases that were started, even with an unknown result, without those that had no effect.
-   * Infinite once the lock has ended.
-   */
-  const released = new Map<LockPath, number>();
-  /** The same for releases of an unidentified lock. */
-  const mayBeReleased = new Map<LockPath, number>();
-  const ending = new AbortController();
-  const cutOff = new AbortController();
-  let isStopped = false;
-  let end: RenewalEndReason | undefined;
-
-  const releasesOf = ({ path }: Grant): number => (released.get(path) ?? 0) + (mayBeReleased.get(path) ?? 0);
-  const isHeld = (grant: Grant): boolean => kept.has(grant.path) && releasesOf(grant) === 0;
-  /** Held, or being released. The service may refuse the release, and the lock must be renewed again then. */
-  const remaining = (): readonly Grant[] => [...kept.values()].filter((grant) => Number.isFinite(releasesOf(grant)));
-
-  function readNewEntries(): void {
-    try {
-      for (let entries = follow(); entries.length > 0; entries = follow()) entries.forEach(readEntry);
-    } catch {
-      // A ledger that cannot be read now may be readable later. Until then, the known locks are renewed.
-    }
-  }
-
-  function readEntry(entry: Entry): void {
-    if (entry.kind === 'releasing' || entry.kind === 'ended') {
-      const isOurs = isAboutOurs(entry);
-      if (isOurs === false) return;
-      const releases = isOurs ? released : mayBeReleased;
-      const change = entry.kind === 'ended' ? Number.POSITIVE_INFINITY : entry.failed === true ? -1 : 1;
-      releases.set(entry.path, Math.max(0, (releases.get(entry.path) ?? 0) + change));
-    } else if (entry.kind === 'lease-ended') {
-      for (const { path, lock } of kept.values())
-        if (lock.lease === entry.lease) released.set(path, Number.POSITIVE_INFINITY);
-    } else if ('step' in entry && entry.step === step) {
-      if (entry.kind === 'step-ended') isStopped = true;
-      // Earlier lines are about earlier locks, whose ids and ETags some services reuse.
-      if (entry.kind === 'step-started') released.clear();
-      // Written by this process. Without this line, the next renewal would record the loss.
-      if (entry.kind === 'lost') kept.delete(entry.path);
-      // Before this line, the step waited for earlier locks on its paths.
-      if (entry.kind === 'acquired') mayBeReleased.clear();
-    }
-  }
-
-  /** Without a key, as for a looked-up or passed lock, its id or ETag decides. Undefined if they cannot. */
-  function isAboutOurs(entry: Extract<Entry, { kind: 'releasing' | 'ended' }>): boolean | undefined {
-    const grant = kept.get(entry.path);
-    if (grant === undefined || entry.service !== service || entry.workspace !== workspace) return false;
-    return entry.key === undefined ? isSameLock(entry, grant.lock) : entry.key === grant.key;
-  }
-
-  function endReason(): RenewalEndReason | undefined {
-    if (isStopped) return 'stopped';
-    if (isWorkerGone()) return 'worker-gone';
-    if (remaining().length === 0) return 'nothing-left';
-    return clock() - startedAt > maxAgeMs ? 'too-old' : undefined;
-  }
-
-  return {
-    kept,
-    /** Aborted when no further renewals may start. */
-    ending: ending.signal,
-    /** Aborted when pending requests must end, too. */
-    cutOff: cutOff.signal,
-    remaining,
-    end: () => end,
-    readNewEntries,
-    /** Whether the lock must still be renewed. */
-    isHeld,
-    look(): void {
-      // A pending request may still have to release a lock, so it ends with the job, not with the last lock.
-      if (end !== undefined && end !== 'nothing-left') return;
-      readNewEntries();
-      end = endReason() ?? end;
-      if (end === undefined) return;
-      ending.abort();
-      // Without a worker, nobody releases the locks, and each renewal would only make others wait longer.
-      if (end === 'worker-gone') cutOff.abort();
-      else if (end !== 'nothing-left') void sleep(graceMs).then(() => cutOff.abort());
-    },
-  };
 }
 
 /** The result of one request, for one lock or for all locks of a lease. */

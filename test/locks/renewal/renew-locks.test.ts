@@ -14,7 +14,7 @@ import type { LockPath } from '../../../src/interface/lock-path.ts';
 import { problemTypePrefix } from '../../../src/interface/problem.ts';
 import type { Entry, Grant } from '../../../src/locks/ledger/entry.ts';
 import { historyOf } from '../../../src/locks/ledger/history.ts';
-import type { RenewalEndReason } from '../../../src/locks/renewal/renew-locks.ts';
+import type { RenewalEndReason } from '../../../src/locks/renewal/follow-locks.ts';
 import { renewLocks } from '../../../src/locks/renewal/renew-locks.ts';
 import { attemptMs, createSchedule } from '../../../src/locks/renewal/schedule.ts';
 import { lockPath, ttl as ttlOf, workspaceId } from '../../client/test-client.ts';
