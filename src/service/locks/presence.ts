@@ -1,14 +1,16 @@
 import type { Database, Storage } from '../storage/storage.ts';
 import { timeOf } from '../storage/timestamp.ts';
 import type { LockWaiters, Wait } from './local-waiters.ts';
+import { presenceMs } from './wait-terms.ts';
 import { extendEarlier, extendLapsed, extendPresence } from './waits.ts';
 
 export type Presence = ReturnType<typeof createPresence>;
 
-/** A client in line whose request is at this instance: others wait for it, and for `presentMs` longer. */
+/** A client in line whose request is at this instance, or was. */
 export interface Client extends Pick<Wait, 'id' | 'workspace' | 'gone'> {
   readonly requestId: string;
-  presentMs: number;
+  /** Until when others wait for it after its response, by the clock of this process. */
+  presentUntil?: number;
   /** When its presence was last extended, or a little earlier, by the clock of this process. */
   keptAt: number;
 }
@@ -25,43 +27,30 @@ export function createPresence(
   onError: (error: unknown) => void,
 ) {
   const here = new Set<Client>();
+  /** By request: clients that have left while the database did not answer. */
+  const unstored = new Map<string, Client>();
   /** With SQLite, no client is elsewhere. */
   const outages = dialect === 'postgres' ? watchOutages(read) : undefined;
 
-  /** Batched, because the waits of a thousand clients may end at the same time. */
-  const commitPresence = batchCommits(
-    ({ workspace }: Client) => ({ workspace }),
-    async (db, leaving) => {
-      await extend(db, leaving);
-      return leaving.map(() => undefined);
-    },
-  );
-
-  const commitArrival = batchCommits(
-    ({ workspace }: Client) => ({ workspace }),
-    async (db, arrived) => {
-      const waits = arrived.map(({ id }) => ({ id }));
-      const requestIds = new Map((await extendEarlier(db, waits)).map(({ id, requestId }) => [id, requestId]));
-      return arrived.map(({ id }) => requestIds.get(id));
-    },
-  );
+  const { commitPresence, commitArrival } = presenceCommits(batchCommits);
 
   /** The client by its earlier request, whose place it has until it is decided; undefined if it has none. */
   async function arrive(client: Client): Promise<Client | undefined> {
     const requestId = await commitArrival(client).catch((error): undefined => void onError(error));
     if (requestId === undefined) return undefined;
     const earlier = { ...client, requestId };
+    unstored.delete(requestId);
     here.add(earlier);
     return earlier;
   }
 
   async function leave(client: Client, presentMs: number): Promise<void> {
-    client.presentMs = presentMs;
+    client.presentUntil = performance.now() + presentMs;
     // The client may be here again, with a request that has not been decided.
     if ([...here].some((other) => other !== client && other.requestId === client.requestId)) return;
-    await commitPresence(client).catch((error: unknown) => {
+    await commitPresence(presenceOf(client)).catch((error: unknown) => {
       onError(error);
-      if (presentMs > 0) keepUntilRetry(here, client);
+      unstored.set(client.requestId, client);
     });
   }
 
@@ -71,11 +60,13 @@ export function createPresence(
   async function keepPresentIn(workspace: string): Promise<void> {
     keeping.add(workspace);
     try {
-      const { at, clients, kept } = await commit({ workspace }, async (db) => {
+      const { at, clients, left, kept } = await commit({ workspace }, async (db) => {
         const at = performance.now();
         const clients = [...here].filter((client) => client.workspace === workspace && !client.gone.aborted);
-        return { at, clients, kept: await extend(db, clients) };
+        const left = [...unstored.values()].filter((client) => client.workspace === workspace);
+        return { at, clients, left, kept: await extend(db, [...clients, ...left]) };
       });
+      for (const { requestId } of left) unstored.delete(requestId);
       const newest = new Set(kept.map(({ requestId }) => requestId));
       for (const client of clients) {
         client.keptAt = at;
@@ -97,7 +88,7 @@ export function createPresence(
     arrive,
     /** A slow workspace does not delay the rest. */
     async keep(): Promise<void> {
-      const workspaces = new Set([...here].map(({ workspace }) => workspace));
+      const workspaces = new Set([...here, ...unstored.values()].map(({ workspace }) => workspace));
       const due = [...workspaces].filter((workspace) => !keeping.has(workspace));
       await Promise.all([outages?.look().catch(onError), ...due.map(keepPresentIn)]);
     },
@@ -108,7 +99,8 @@ export function createPresence(
      */
     async keepOverdue(db: Database, deciding: readonly InWorkspace[]): Promise<boolean> {
       const due = performance.now() - overdueMs;
-      const overdue = [...here].filter(({ keptAt, gone }) => keptAt < due && !gone.aborted);
+      const lapsing = [...here].filter(({ keptAt, gone }) => keptAt < due && !gone.aborted);
+      const overdue = [...lapsing, ...unstored.values()];
       const agoMs = outages?.agoMs();
       if (overdue.length === 0 && agoMs === undefined) return false;
       const workspaces = new Set(deciding.map(({ workspace }) => workspace));
@@ -124,11 +116,25 @@ export function createPresence(
   };
 }
 
-/** The client was told to ask again, and the database may respond before that. */
-function keepUntilRetry(here: Set<Client>, client: Client): void {
-  const away = { ...client, gone: new AbortController().signal };
-  here.add(away);
-  setTimeout(() => here.delete(away), client.presentMs).unref();
+/** Batched, because the waits of a thousand clients may begin or end at the same time. */
+function presenceCommits(batchCommits: Storage['batchCommits']) {
+  const commitPresence = batchCommits(
+    ({ workspace }: ReturnType<typeof presenceOf>) => ({ workspace }),
+    async (db, leaving) => {
+      await extendPresence(db, leaving);
+      return leaving.map(() => undefined);
+    },
+  );
+
+  const commitArrival = batchCommits(
+    ({ workspace }: Client) => ({ workspace }),
+    async (db, arrived) => {
+      const waits = arrived.map(({ id }) => ({ id }));
+      const requestIds = new Map((await extendEarlier(db, waits)).map(({ id, requestId }) => [id, requestId]));
+      return arrived.map(({ id }) => requestIds.get(id));
+    },
+  );
+  return { commitPresence, commitArrival };
 }
 
 function watchOutages(read: Database) {
@@ -157,8 +163,9 @@ function watchOutages(read: Database) {
   };
 }
 
-const extend = (db: Database, clients: readonly Client[]) =>
-  extendPresence(
-    db,
-    clients.map(({ id, requestId, presentMs }) => ({ id, requestId, presentMs })),
-  );
+const extend = (db: Database, clients: readonly Client[]) => extendPresence(db, clients.map(presenceOf));
+
+const presenceOf = ({ id, workspace, requestId, presentUntil }: Client) => {
+  const presentMs = presentUntil === undefined ? presenceMs : Math.max(0, Math.ceil(presentUntil - performance.now()));
+  return { id, workspace, requestId, presentMs };
+};

@@ -30,7 +30,7 @@ export function createWaitInLine(read: Database, { wait }: Pick<LockWaiters, 'wa
     const { seconds, urgency, gone, authenticate } = options;
     const deadline = performance.now() + seconds * 1_000;
     const requestId = randomUUID();
-    const client = { id, workspace, requestId, gone, presentMs: presenceMs, keptAt: performance.now() };
+    const client = { id, workspace, requestId, gone, keptAt: performance.now() };
     const place = { requestId, urgency, gone, presentMs: seconds > 0 ? presenceMs : untilRetryMs(placeRetrySeconds) };
     async function decide(isFirst: boolean, during: During): Promise<Decision> {
       try {
