@@ -1,22 +1,13 @@
 import { expect, test } from 'vitest';
-import type { Client } from '../../../src/client/client.ts';
-import type { AcquiredLock } from '../../../src/client/known-lock.ts';
 import type { RenewLockResult } from '../../../src/client/post-lock.ts';
-import { ServiceError } from '../../../src/client/service-error.ts';
 import { machineClock } from '../../../src/client/time.ts';
 import type { Entry } from '../../../src/locks/ledger/entry.ts';
 import { renewFirst } from '../../../src/locks/renewal/first-renewal.ts';
 import { ttl } from '../../client/test-client.ts';
-import { grantOf, iso, knownLock, lockOf, place, start } from '../samples.ts';
-
-const clientWith = (renewal: RenewLockResult): Pick<Client, 'isOurs' | 'serverNow' | 'renewLock'> => ({
-  isOurs: () => false,
-  serverNow: () => start,
-  renewLock: async () => renewal,
-});
+import { errorOf, grantOf, iso, knownLock, lockOf, place, start, timedOut } from '../samples.ts';
 
 const contextOf = (renewal: RenewLockResult, entries: Entry[] = []) => ({
-  client: clientWith(renewal),
+  client: { isOurs: () => false, serverNow: () => start, renewLock: async () => renewal },
   record: (...all: readonly Entry[]): void => void entries.push(...all),
   clock: () => start,
   signal: undefined,
@@ -29,15 +20,10 @@ const granted = grantOf('a', { lock: lockOf('a', { id: 'l1' }) });
 test.each([
   [true, 'a'],
   [false, undefined],
-])(
-  'a first renewal without a response (may be done: %s) says which lock it may have changed',
-  async (mayBeDone, path) => {
-    const call = { method: 'POST', path: '/v1', attempts: 1 } as const;
-    const error = new ServiceError(call, { kind: 'connection', reason: 'The connection broke.', isTransient: true });
-    const result = await renewFirst(contextOf({ kind: 'failed', error, mayBeDone }), [granted]);
-    expect(result).toMatchObject({ grants: [granted], failure: expect.stringContaining('broke'), unanswered: path });
-  },
-);
+])('a first renewal without a response (may be done: %s) may have changed %s', async (mayBeDone, path) => {
+  const result = await renewFirst(contextOf({ kind: 'failed', error: errorOf(timedOut), mayBeDone }), [granted]);
+  expect(result).toMatchObject({ grants: [granted], failure: expect.any(String), unanswered: path });
+});
 
 test('a first renewal that moves the start of the lock returns and records that start', async () => {
   const entries: Entry[] = [];
@@ -52,9 +38,7 @@ test.each([
   ['only found, which may be that of another job', false, 0],
 ])('a first renewal that returns a lock that it %s shows that the service cannot renew', async (_, isNew, recorded) => {
   const entries: Entry[] = [];
-  const lock: AcquiredLock = {
-    ...{ ...knownLock('a'), ...lockOf('a', { id: 'l2', expires_at: iso(60_000) }), etag: undefined },
-  };
+  const lock = { ...knownLock('a'), ...lockOf('a', { id: 'l2', expires_at: iso(60_000) }), etag: undefined };
   const { refusal } = await renewFirst(contextOf({ kind: 'replaced', lock, isNew }, entries), [granted]);
   expect(refusal).toBe('It granted another lock instead.');
   expect(entries).toHaveLength(recorded);

@@ -28,10 +28,11 @@ async function waitingClient(
   const request = { workspace, path: valueIn(parseLockPath(path)), type: 'exclusive', origin: null, bearer } as const;
   const leaving = new AbortController();
   const options = { seconds: 30, urgency: 3, gone: leaving.signal, authenticate: async () => undefined };
-  const acquired = locks.acquire(undefined, { ...request, ttl: valueIn(parseTtl('1m')), compare }, options);
+  const own = { ...request, ttl: valueIn(parseTtl('1m')), compare };
+  const acquired = locks.acquire(undefined, own, options);
   const line = () => listQueue(database.read, { workspace, path });
   await expect.poll(line).toHaveLength(1);
-  return { acquired, request, line, leave: () => leaving.abort() };
+  return { acquired, newcomer: { ...own, bearer: bearerOf('cleo') }, line, leave: () => leaving.abort() };
 }
 
 const release = (locks: ReturnType<typeof locksOn>, workspace: string, path: string) =>
@@ -104,13 +105,12 @@ describe.each(databaseKinds)('a client in line, on $name', (kind) => {
     const workspace = 'stalled';
     const locks = locksOn(database, () => expect.unreachable());
     const compare = async () => upToDate;
-    const { acquired, request, line } = await waitingClient(locks, workspace, 'c', compare, database);
+    const { acquired, newcomer, line } = await waitingClient(locks, workspace, 'c', compare, database);
     const now = performance.now.bind(performance);
     const clock = vi.spyOn(performance, 'now').mockImplementation(() => now() + 6_000);
     onTestFinished(() => clock.mockRestore());
     await changeRows(database, 'waits', { present_until: Date.now() - 1_000 }, { workspace_id: workspace });
-    const newcomer = { ...request, bearer: bearerOf('cleo'), ttl: valueIn(parseTtl('1m')), compare };
-    const lease = { id: 'lease-of-a-newcomer', fingerprint: '', readPaths: async () => [request.path], count: 1 };
+    const lease = { id: 'lease-of-a-newcomer', fingerprint: '', readPaths: async () => [newcomer.path], count: 1 };
     const [released, single, several] = await Promise.allSettled([
       release(locks, workspace, 'c'),
       locks.acquire(undefined, newcomer),
@@ -239,14 +239,12 @@ describe.each(databaseKinds)('a client in line, on $name', (kind) => {
 
   test('is not overtaken if the database fails at its turn, until its client may ask again', async () => {
     const workspace = 'failing';
-    let changed = (): void => expect.unreachable();
-    const broadcast: Storage['broadcast'] = {
-      send: () => undefined,
-      listen(onChange) {
-        changed = () => onChange(undefined);
-        return () => undefined;
-      },
-    };
+    const changes: ((line: string | undefined) => void)[] = [];
+    function listen(onChange: (line: string | undefined) => void) {
+      changes.push(onChange);
+      return () => undefined;
+    }
+    const broadcast = { send: () => undefined, listen };
     let isDown = false;
     const batchCommits: Storage['batchCommits'] = (scopeOf, make) => {
       const commit = database.batchCommits(scopeOf, make);
@@ -254,23 +252,15 @@ describe.each(databaseKinds)('a client in line, on $name', (kind) => {
     };
     const errors: unknown[] = [];
     const here = locksOn({ ...database, dialect: 'sqlite', broadcast, batchCommits }, (error) => errors.push(error));
-    const { acquired, request } = await waitingClient(here, workspace, 'h', async () => upToDate, database);
+    const { acquired, newcomer } = await waitingClient(here, workspace, 'h', async () => upToDate, database);
     isDown = true;
     await database.commit('global', (db) => db.deleteFrom('locks').where('workspace_id', '=', workspace).execute());
-    changed();
+    for (const changed of changes) changed(undefined);
     await expect(acquired).rejects.toThrow('does not answer');
     await expect.poll(() => errors).toHaveLength(1);
     isDown = false;
-    const lapse = () =>
-      changeRows(database, 'waits', { present_until: Date.now() - 1_000 }, { workspace_id: workspace });
-    const newcomer = {
-      ...request,
-      bearer: bearerOf('cleo'),
-      ttl: valueIn(parseTtl('1m')),
-      compare: async () => upToDate,
-    };
     const overtake = () => here.acquire(undefined, newcomer).catch((error: unknown) => error);
-    await lapse();
+    await changeRows(database, 'waits', { present_until: Date.now() - 1_000 }, { workspace_id: workspace });
     expect(await overtake()).toMatchObject({ message: 'h is free, but ada is first in line for it.' });
     const now = performance.now.bind(performance);
     const clock = vi.spyOn(performance, 'now').mockImplementation(() => now() + 4_000);
@@ -283,7 +273,7 @@ describe.each(databaseKinds)('a client in line, on $name', (kind) => {
     const workspace = 'outage';
     const onPostgres = () => locksOn({ ...database, dialect: 'postgres' }, () => expect.unreachable());
     const compare = async () => upToDate;
-    const { acquired, request, leave } = await waitingClient(onPostgres(), workspace, 'g', compare, database);
+    const { acquired, newcomer, leave } = await waitingClient(onPostgres(), workspace, 'g', compare, database);
     const absentFor = (ms: number) =>
       changeRows(database, 'waits', { present_until: Date.now() - ms }, { workspace_id: workspace });
     const there = onPostgres();
@@ -291,7 +281,6 @@ describe.each(databaseKinds)('a client in line, on $name', (kind) => {
     let laterMs = 6_000;
     const clock = vi.spyOn(performance, 'now').mockImplementation(() => now() + laterMs);
     onTestFinished(() => clock.mockRestore());
-    const newcomer = { ...request, bearer: bearerOf('cleo'), ttl: valueIn(parseTtl('1m')), compare };
     const overtake = () => there.acquire(undefined, newcomer).catch((error: unknown) => error);
     const refused = { message: 'g is free, but ada is first in line for it.' };
     await database.commit('global', (db) => db.deleteFrom('locks').where('workspace_id', '=', workspace).execute());
