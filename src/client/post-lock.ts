@@ -36,9 +36,7 @@ export interface LockRequest {
 interface AcquireLockRequest extends LockRequest {
   readonly path: LockPath;
   readonly idempotencyKey: string;
-  /**
-   * When the key was first sent, by the clock of the service, if this call repeats an earlier request. NaN if unknown.
-   */
+  /** When the key was first sent, by the clock of the service, if this call repeats an earlier request. */
   readonly firstSentAt?: (() => number) | undefined;
 }
 
@@ -80,20 +78,19 @@ export const createAcquireLock = (context: ClientContext) => {
     };
   }
 
-  /** Decides by origin and time. `firstSentAt` may be NaN. */
+  /** Decides by origin and time. */
   function canBeOurs({ origin, acquired_at }: KnownLock, firstSentAt: number): boolean {
     if (origin !== undefined && context.origin !== undefined && origin !== context.origin) return false;
-    // False if either time is unknown, so the lock may be ours.
+    // False if its time is unknown, so the lock may be ours.
     return !(Date.parse(acquired_at ?? '') < firstSentAt - clockSlackMs);
   }
 
   function acquired(answered: Succeeded, request: AcquireLockRequest): AcquireLockResult {
     const { response, sentAt } = answered;
+    // The lock was acquired no earlier than its key was first sent.
     const firstSentAt = request.firstSentAt?.() ?? sentAt;
-    // If that time is known, the lock was acquired no earlier than its key was first sent.
-    const earliest = Number.isNaN(firstSentAt) ? sentAt : firstSentAt;
     const from = ({ acquired_at }: KnownLock): number =>
-      acquired_at === undefined ? earliest : Date.parse(acquired_at);
+      acquired_at === undefined ? firstSentAt : Date.parse(acquired_at);
     const lock = grantedLockIn(response, request, from);
     // Some services return an existing lock of the same owner. Unless as new as this request, it is another job's.
     const existedBefore = from(lock) < firstSentAt - clockSlackMs;

@@ -184,15 +184,7 @@ export function createIntents({ client, clock, record }: Pick<LockContext, 'clie
   const startedAt = clock();
   /** The keys of this process, and when each was first sent; undefined before that. */
   const sentAt = new Map<string, number | undefined>();
-  let byService = false;
   const now = (): string => new Date(client.serverNow()).toISOString();
-
-  /** Time of the first request by the clock of the service, which a response reveals; NaN if unknown. */
-  function firstSentAt({ key, at, byService }: Intent): () => number {
-    const here = sentAt.get(key);
-    if (here === undefined) return () => (byService ? Date.parse(at) : Number.NaN);
-    return () => client.serverNow() - (clock() - here);
-  }
 
   /** A repeated request may return the lock that the first one was granted. `acquired_at` shows whether it did. */
   function earliestGrant(key: string, { acquired_at }: AcquiredLock): number {
@@ -205,7 +197,7 @@ export function createIntents({ client, clock, record }: Pick<LockContext, 'clie
     create(path: LockPath, terms: LockTerms): Intent {
       const key = `${terms.step}/${sentAt.size + 1}`;
       const ttl = formatDuration(terms.ttl);
-      const intent: Intent = { kind: 'intent', ...terms, path, key, ttl, at: now(), byService };
+      const intent: Intent = { kind: 'intent', ...terms, path, key, ttl, at: now(), notSentBefore: machineClock() };
       sentAt.set(key, undefined);
       record(intent);
       return intent;
@@ -223,11 +215,11 @@ export function createIntents({ client, clock, record }: Pick<LockContext, 'clie
           ttl: parsedTtl(intent),
           idempotencyKey: key,
           wait: line,
-          firstSentAt: isRepeated ? firstSentAt(intent) : undefined,
+          // A response reveals the clock of the service. Until then, its times and those of the intent do not compare.
+          firstSentAt: isRepeated ? () => client.serverNow() - (machineClock() - intent.notSentBefore) : undefined,
         },
         within,
       );
-      byService ||= acquisition.kind === 'acquired' || acquisition.kind === 'held';
       const ended = { service, workspace, path, key };
       if (acquisition.kind === 'acquired') {
         const { lock } = acquisition;

@@ -87,7 +87,7 @@ test('a refusal of a request that is too large is final, also by a gateway', asy
 });
 
 test('a repeated request may have got the lock itself, unless the path is free', async () => {
-  const again = { ...request, firstSentAt: () => Number.NaN };
+  const again = { ...request, firstSentAt: Date.now };
   const { client } = await clientOf(
     inTurn(problem(409, locked, applied), problem(409, { ...locked, lock: null }, applied)),
   );

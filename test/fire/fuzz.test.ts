@@ -120,7 +120,7 @@ const entry = (service: string): fc.Arbitrary<unknown> =>
     type: orElse(text),
     ttl: orElse(fc.constantFrom('1h', '30d', '1s')),
     at: time,
-    byService: orElse(fc.boolean()),
+    notSentBefore: orElse(fc.oneof(fc.nat(), fc.constantFrom(-1, 0.5, Number.MAX_SAFE_INTEGER))),
     waitedMs: orElse(fc.oneof(fc.nat(), fc.constantFrom(-1, 1e300, 0.5, Number.MAX_SAFE_INTEGER))),
     lock: orElse(grantedLock),
     how: orElse(fc.constantFrom('released', 'absent', 'lost')),

@@ -88,7 +88,7 @@ test.each([
   },
 );
 
-test('reports when a repeated request was first sent by the clock that its response shows', async () => {
+test('reports when this or another process first sent a request, by the clock that its response shows', async () => {
   let behindMs = 0;
   const asked: (number | undefined)[] = [];
   const client: Partial<Client> = {
@@ -100,12 +100,15 @@ test('reports when a repeated request was first sent by the clock that its respo
       return { kind: 'failed', error: errorOf(timedOut), mayBeDone: true };
     },
   };
-  let now = 0;
-  const intents = openIntents(client, () => now);
+  const intents = openIntents(client, Date.now);
   const intent = intents.create(lockPath('a'), terms);
   await intents.request(intent, { deadline: 1 });
-  now = 20_000;
-  behindMs = 0;
-  await intents.request(intent, { deadline: 1 });
-  expect(asked).toEqual([undefined, start + 60_000 - 3_600_000 - 20_000]);
+  for (const { request } of [intents, openIntents(client, Date.now)]) {
+    behindMs = 0;
+    await request({ ...intent, notSentBefore: intent.notSentBefore - 20_000 }, { deadline: 1 });
+  }
+  const by = start + 60_000 - 3_600_000 - 20_000;
+  // The clock of the machine goes on meanwhile.
+  const about = expect.toSatisfy((ms: number) => ms <= by && ms > by - 10_000);
+  expect(asked).toEqual([undefined, about, about]);
 });

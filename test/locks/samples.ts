@@ -48,7 +48,7 @@ export const intentOf = (path: string, more: Partial<Intent> = {}): Intent => ({
   key: path,
   type: 'exclusive',
   ttl: '1h',
-  byService: true,
+  notSentBefore: 0,
   ...more,
 });
 

@@ -87,10 +87,10 @@ const shapes = {
   /** Paths that a step is about to request. It may end before it has requested all of them. */
   plan: { ...ofStep, paths: isStringList },
   /**
-   * Written before a lock is requested, because from then on it may be granted. `byService` is false before the first
-   * response, when the time is that of this machine.
+   * Written before a lock is requested, because from then on it may be granted. `notSentBefore` is the time by the clock
+   * of the machine, because the clock of the service may be unknown before its first response.
    */
-  intent: { ...request, type: isString, ttl: isTtl, note: isOptional(isString), byService: isBoolean },
+  intent: { ...request, type: isString, ttl: isTtl, note: isOptional(isString), notSentBefore: isInteger },
   /**
    * `waitedMs` is the time since the first request for the path. `lastsUntil` is the earliest expiry without a renewal,
    * by the clock of the machine. `renewedUntil` includes the last renewal, which a gateway may have answered.

@@ -154,6 +154,7 @@ async function renewOne(
   const proof = { ...lock, acquired_at: lock.acquired_at ?? at };
   // Read before the request, which cannot have acquired an older lock.
   const sentAt = new Date(client.serverNow()).toISOString();
+  const notSentBefore = machineClock();
   const mayHaveEnded = (): boolean => schedule.remainingMs(grant) <= 0;
   const request = { workspace, path, type, ttl, idempotencyKey: key, proof, mayHaveEnded, mayHaveChanged };
   const renewal = await client.renewLock(request, limits());
@@ -171,7 +172,7 @@ async function renewOne(
       // Our lock had expired, or a step has just released it, so nothing uses the new lock. If releasing it fails, or
       // this process is killed, the post-step settles the request.
       const entry = { service, workspace, step, path, key, at: sentAt };
-      record({ kind: 'intent', ...entry, type, ttl: formatDuration(ttl), byService: true });
+      record({ kind: 'intent', ...entry, type, ttl: formatDuration(ttl), notSentBefore });
       // Without an ETag, repeating the request could release a later lock.
       const once = renewal.lock.etag === undefined;
       const { kind } = await client.releaseLock({ workspace, path, proof: renewal.lock, once }, limits());

@@ -67,6 +67,17 @@ test('a lock whose first request is still running in another service is released
   expect(await stage.locks()).toEqual([]);
 });
 
+test('an earlier lock of the same owner survives the end of a job that was killed before the service returned it', async () => {
+  const stage = await openStage();
+  const theirs = await stage.take(hero);
+  const { proxy, job } = await killedUnanswered(stage, pathByPath);
+  const body = JSON.stringify({ ...theirs, acquired_at: '2026-01-01T00:00:00Z' });
+  const headers = { 'content-type': 'application/json', etag: `"${theirs.id}"` };
+  proxy.meet(once(isLocking, { kind: 'answer', status: 200, headers, body }));
+  await expect(job.post()).resolves.toMatchObject([{ conclusion: 'success', annotations: [] }]);
+  expect(await stage.locks()).toEqual([theirs]);
+});
+
 interface Left {
   /** Expected warning of the post-step. */
   readonly warning?: RegExp;
