@@ -1,5 +1,4 @@
 import type { Database, Storage } from '../storage/storage.ts';
-import { timeOf } from '../storage/timestamp.ts';
 import type { LockWaiters, Wait } from './local-waiters.ts';
 import { presenceMs } from './wait-terms.ts';
 import { extendEarlier, extendLapsed, extendPresence } from './waits.ts';
@@ -22,7 +21,7 @@ const overdueMs = 3_000;
 
 /** How long others wait for the clients in line at this instance. */
 export function createPresence(
-  { dialect, read, commit, batchCommits }: Pick<Storage, 'dialect' | 'read' | 'commit' | 'batchCommits'>,
+  { dialect, commit, batchCommits }: Pick<Storage, 'dialect' | 'commit' | 'batchCommits'>,
   wake: LockWaiters['wake'],
   onError: (error: unknown) => void,
 ) {
@@ -30,7 +29,7 @@ export function createPresence(
   /** By request: clients that have left while the database did not answer. */
   const unstored = new Map<string, Client>();
   /** With SQLite, no client is elsewhere. */
-  const outages = dialect === 'postgres' ? watchOutages(read) : undefined;
+  const outages = dialect === 'postgres' ? watchOutages(commit) : undefined;
 
   const { commitPresence, commitArrival } = presenceCommits(batchCommits);
 
@@ -137,7 +136,8 @@ function presenceCommits(batchCommits: Storage['batchCommits']) {
   return { commitPresence, commitArrival };
 }
 
-function watchOutages(read: Database) {
+/** By changes of no rows: a database that only reads does not extend the presence of clients elsewhere. */
+function watchOutages(commit: Storage['commit']) {
   let answeredAt = performance.now();
   let last = { from: 0, until: 0 };
   let looking = 0;
@@ -146,7 +146,7 @@ function watchOutages(read: Database) {
       // The second one finds a database that answers again on another connection. More would use up the connections.
       if (looking === 2) return;
       looking += 1;
-      await timeOf(read).finally(() => {
+      await commit({ workspace: '' }, (db) => extendPresence(db, [])).finally(() => {
         looking -= 1;
       });
       const now = performance.now();

@@ -271,16 +271,23 @@ describe.each(databaseKinds)('a client in line, on $name', (kind) => {
 
   test('is not overtaken at another instance after an outage, before its own extends its presence', async () => {
     const workspace = 'outage';
-    const onPostgres = () => locksOn({ ...database, dialect: 'postgres' }, () => expect.unreachable());
+    let isReadOnly = true;
+    const errors: unknown[] = [];
+    const commit: Storage['commit'] = (scope, change) =>
+      isReadOnly ? Promise.reject(new Error('The database is read-only.')) : database.commit(scope, change);
+    const onPostgres = () => locksOn({ ...database, dialect: 'postgres', commit }, (error) => errors.push(error));
     const compare = async () => upToDate;
     const { acquired, newcomer, leave } = await waitingClient(onPostgres(), workspace, 'g', compare, database);
     const absentFor = (ms: number) =>
       changeRows(database, 'waits', { present_until: Date.now() - ms }, { workspace_id: workspace });
     const there = onPostgres();
     const now = performance.now.bind(performance);
-    let laterMs = 6_000;
+    let laterMs = 0;
     const clock = vi.spyOn(performance, 'now').mockImplementation(() => now() + laterMs);
     onTestFinished(() => clock.mockRestore());
+    for (; laterMs < 6_000; laterMs += 1_500) await there.keepPresent();
+    expect(errors).toHaveLength(4);
+    isReadOnly = false;
     const overtake = () => there.acquire(undefined, newcomer).catch((error: unknown) => error);
     const refused = { message: 'g is free, but ada is first in line for it.' };
     await database.commit('global', (db) => db.deleteFrom('locks').where('workspace_id', '=', workspace).execute());
