@@ -9,7 +9,7 @@ import { createPostgresBroadcast } from './postgres-broadcast.ts';
 import type { CommitScope, Storage } from './storage.ts';
 import type { Tables } from './tables.ts';
 import { withClock } from './timestamp.ts';
-import { checkNewestRows, isStalePlan } from './unavailable.ts';
+import { checkNewestRows, isAborted, isStalePlan } from './unavailable.ts';
 
 /** Not now(), which is the start of the transaction, because the transaction may have waited for others since then. */
 const clock = 'cast(extract(epoch from clock_timestamp()) * 1000 as bigint)';
@@ -190,6 +190,8 @@ const replaceBrokenConnections = (pool: pg.Pool, query_timeout: number): Postgre
     let broken: Error | undefined;
     let ahead: Promise<unknown>[] = [];
     let isInTransaction = false;
+    /** The error of the statement that aborted the transaction. Those sent with it only report that it is aborted. */
+    let abortedBy: unknown;
     const query = async (text: string, values: unknown[]) => {
       // Fails later queries, too, such as the rollback of the transaction.
       if (broken !== undefined) throw broken;
@@ -203,7 +205,9 @@ const replaceBrokenConnections = (pool: pg.Pool, query_timeout: number): Postgre
       const sent = client.query(config);
       if (isInTransaction && isSentAhead(text) && ahead.length < maxSentAhead) {
         // The next statement reports its error.
-        sent.catch(() => undefined);
+        sent.catch((error: unknown) => {
+          abortedBy ??= error;
+        });
         ahead.push(sent);
         return noResult;
       }
@@ -213,11 +217,14 @@ const replaceBrokenConnections = (pool: pg.Pool, query_timeout: number): Postgre
       if (['commit', 'rollback'].includes(text)) isInTransaction = false;
       try {
         const [result] = await Promise.all([sent, ...needed]);
+        if (text.startsWith('rollback')) abortedBy = undefined;
         return result;
       } catch (error) {
         // The driver's own timeout has no code.
         const isSilent = error instanceof Error && error.message === 'Query read timeout';
         if (error instanceof Error && (isSilent || isStalePlan(error))) broken = error;
+        if (isAborted(error)) throw abortedBy ?? error;
+        abortedBy ??= error;
         throw error;
       }
     };

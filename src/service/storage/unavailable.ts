@@ -11,6 +11,9 @@ const unavailableCodes = /^(08|53|57|58)|^40|^55P03$|^25P03$|^25006$/;
 export const isStalePlan = (error: Error): boolean =>
   /cached plan must not change/.test(error.message) || /^26000$|^42P05$/.test(codeOf(error));
 
+/** Whether an earlier statement has aborted the transaction: in_failed_sql_transaction. */
+export const isAborted = (error: unknown): boolean => error instanceof Error && codeOf(error) === '25P02';
+
 const codeOf = (error: Error): string => ('code' in error && typeof error.code === 'string' ? error.code : '');
 
 const networkCalls = new Set(['connect', 'getaddrinfo', 'read', 'write']);

@@ -69,6 +69,14 @@ describe.skipIf(postgresServer === undefined)('writers on PostgreSQL (needs TEST
     await ofGame.end();
   });
 
+  test('the error of a change is that of its first failed statement, not of those that were sent with it', async () => {
+    const failed = one.commit(game, async (db) => {
+      const first = sql`select 1 / 0`.execute(db).catch(() => undefined);
+      await Promise.all([sql`select 1`.execute(db), first]);
+    });
+    await expect(failed).rejects.toThrow('division by zero');
+  });
+
   test.each<readonly [string, CommitScope, CommitScope]>([
     ['of tokens does not block changes of a workspace', 'tokens', game],
     ['of a workspace does not block changes of tokens', game, 'tokens'],
