@@ -73,6 +73,6 @@ test('memory stays within bounds under a long mixed load', {
   measured('growth of the heap from the second third to the last (MB)', growth(heap), { atMost: 5 });
   measured('growth of resident memory from the second third to the last (MB)', growth(resident), { atMost: 30 });
   measured('growth of the number of open files', growth(files), { atMost: 20 });
-  expect(service.command.stderr()).not.toContain('"level":"error"');
   expect(await service.stop()).toBe(0);
+  expect(service.command.stderr()).not.toContain('"level":"error"');
 });

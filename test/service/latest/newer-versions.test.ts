@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { expect, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { createCompare, createFindNewerVersions } from '../../../src/service/latest/compare.ts';
 import { findWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { sqlite } from '../../support/databases.ts';
@@ -71,6 +71,9 @@ test('many branches are compared one after the other, until they differ in too m
   const branches = new Map(names.map((name) => [branchNamed(name), `head of ${name}`]));
   const listing = { branches, defaultBranch: branchNamed('trunk'), askedAt: 1_000 };
   const known = () => ({ listing, failure: undefined, startedAt: performance.now() });
+  // On a slow machine, the heads would be too old for a refusal, and would be compared again.
+  const clock = vi.spyOn(performance, 'now').mockReturnValue(1_000);
+  onTestFinished(() => clock.mockRestore());
   let [running, most, differencesOfEach] = [0, 0, 100];
   const commit = { id: 'theirs', author: 'Test', at: 0 };
   const compared: string[] = [];
