@@ -28,7 +28,7 @@ export const sqlite: DatabaseKind = {
   name: 'SQLite',
   async open() {
     const { folder, remove } = await temporaryDataFolder();
-    await writeFile(databaseFile(folder), await copyOfMigrated());
+    await writeFile(databaseFile(folder), await copyOfEmpty());
     const storage = await openSqlite({ folder });
     return {
       storage,
@@ -41,16 +41,16 @@ export const sqlite: DatabaseKind = {
 };
 
 declare global {
-  /** An empty database after its migrations, which take longer than copying it. */
-  var migratedSqlite: Promise<Buffer> | undefined;
+  /** An empty database with all tables, which take longer to create than to copy. */
+  var emptySqlite: Promise<Buffer> | undefined;
 }
 
-function copyOfMigrated(): Promise<Buffer> {
-  globalThis.migratedSqlite ??= createMigratedSqlite();
-  return globalThis.migratedSqlite;
+function copyOfEmpty(): Promise<Buffer> {
+  globalThis.emptySqlite ??= createEmptySqlite();
+  return globalThis.emptySqlite;
 }
 
-async function createMigratedSqlite(): Promise<Buffer> {
+async function createEmptySqlite(): Promise<Buffer> {
   const { folder, remove } = await temporaryDataFolder();
   const storage = await openSqlite({ folder });
   await storage.close();

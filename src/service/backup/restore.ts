@@ -7,7 +7,7 @@ import { CommandError } from '../../command/command.ts';
 import { quoteForLog } from '../../interface/safe-text.ts';
 import { type Actor, recordAudit } from '../audit/audit.ts';
 import { parseJson } from '../contract/response.ts';
-import { migrate, schemaVersion } from '../storage/migrate.ts';
+import { createTables, schemaVersion } from '../storage/schema.ts';
 import type { Database, Dialect, Storage } from '../storage/storage.ts';
 import { asTimestamp, timeOf } from '../storage/timestamp.ts';
 import { databaseProblem } from '../storage/unavailable.ts';
@@ -94,7 +94,7 @@ async function* linesOf(text: AsyncIterable<string>): AsyncGenerator<string, und
 function parseHeader(line: string): Header {
   const header = parseJson(headerSchema, line);
   if (header === undefined) throw unsupported('Restore a file that "workspace-service backup" wrote.');
-  if (header.schema === schemaVersion()) return header;
+  if (header.schema === schemaVersion) return header;
   throw unsupported(`Restore it with version ${header.service}, which wrote it. Then start this version.`);
 }
 
@@ -184,7 +184,7 @@ async function refuseOtherUsers(db: Database): Promise<void> {
 async function emptyDatabase(db: Database, dialect: Dialect): Promise<void> {
   for (const table of [...tableKeys.map(([table]) => table).toReversed(), 'schema_version'])
     await sql`drop table ${sql.table(table)}`.execute(db);
-  await migrate(db, dialect);
+  await createTables(db, dialect);
   // The schema starts with only this row.
   await db.deleteFrom('fences').execute();
 }

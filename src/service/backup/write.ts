@@ -89,7 +89,7 @@ export function readSnapshot<T>({ dialect, read }: Storage, work: (db: Database)
   });
 }
 
-/** Disables the transaction timeouts of PostgreSQL: a pipe may be slow, and migrating all rows takes time. */
+/** Disables the transaction timeouts of PostgreSQL: a pipe may be slow, and reading all rows takes time. */
 export async function waitForReader(db: Database): Promise<void> {
   for (const limit of ['statement_timeout', 'idle_in_transaction_session_timeout'])
     await sql`select set_config(${limit}, '0', true)`.execute(db);

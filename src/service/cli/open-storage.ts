@@ -5,7 +5,7 @@ import { CommandError } from '../../command/command.ts';
 import { quoted } from '../../command/print.ts';
 import { errorCode, fileErrorText, systemErrorText } from '../../interface/system-errors.ts';
 import { makeFolder } from '../storage/make-folder.ts';
-import { NewerSchemaError } from '../storage/migrate.ts';
+import { OtherSchemaError } from '../storage/schema.ts';
 import { databaseFile, openSqlite } from '../storage/sqlite.ts';
 import type { Storage } from '../storage/storage.ts';
 import { isBusy, sqliteErrorText } from '../storage/unavailable.ts';
@@ -29,7 +29,7 @@ async function openStorage({ data, environment, ...events }: DatabaseOptions): P
     const { openPostgres } = await import('../storage/postgres.ts');
     return await openPostgres({ url, onIdleError: () => undefined, ...events });
   } catch (error) {
-    if (url === null || error instanceof NewerSchemaError) throw folderFailure(data, error);
+    if (url === null || error instanceof OtherSchemaError) throw folderFailure(data, error);
     throw new CommandError(`The database in DATABASE_URL cannot be used: ${databaseFailure(error)}.`);
   }
 }
@@ -60,7 +60,7 @@ export const databaseExists = (data: string, environment: NodeJS.ProcessEnv): bo
 
 function folderFailure(folder: string, error: unknown): unknown {
   if (!(error instanceof Error)) return error;
-  if (error instanceof NewerSchemaError) return new CommandError(error.message);
+  if (error instanceof OtherSchemaError) return new CommandError(error.message);
   const code = errorCode(error);
   const reason = sqliteErrorText(error) ?? (code === 'ENOENT' ? 'it cannot be created there' : systemErrorText(code));
   if (reason === undefined) return error;

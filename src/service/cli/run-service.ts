@@ -20,7 +20,7 @@ import { createMetrics } from '../runtime/metrics.ts';
 import { type Service, startService } from '../service.ts';
 import { makeSignInLink } from '../sessions/sessions.ts';
 import { databaseKey } from '../storage/database-key.ts';
-import { schemaVersion } from '../storage/migrate.ts';
+import { schemaVersion } from '../storage/schema.ts';
 import type { Storage } from '../storage/storage.ts';
 import { createToken } from '../tokens/tokens.ts';
 import { cleanUpAtStart } from '../workspace-files.ts';
@@ -153,7 +153,7 @@ function announce({ settings, io, log }: ServeContext, port: number, dev: DevSet
         : ['', ...signInLines(development.sign_in_link), ...welcome(`${dashboard_url}v1`, development)]),
     ]);
   }
-  log.info({ base_url, public_url, ...build, schema: schemaVersion() }, 'listening');
+  log.info({ base_url, public_url, ...build, schema: schemaVersion }, 'listening');
   if (!isLoopback(host)) {
     log.warn(
       { host },

@@ -4,8 +4,8 @@ import { type Dialect, DummyDriver, Kysely, PostgresDialect, type PostgresPool, 
 import pg from 'pg';
 import { sentAhead } from './batch-query.ts';
 import { groupCommits } from './commit-group.ts';
-import { isMigrated, migrate } from './migrate.ts';
 import { createPostgresBroadcast } from './postgres-broadcast.ts';
+import { createTables, hasTables } from './schema.ts';
 import type { CommitScope, Storage } from './storage.ts';
 import type { Tables } from './tables.ts';
 import { withClock } from './timestamp.ts';
@@ -84,7 +84,7 @@ export async function openPostgres({ url, queryTimeoutMs = 35_000, onIdleError }
       return change(transaction);
     });
   try {
-    if (!(await isMigrated(db))) await rebuild((transaction) => migrate(transaction, 'postgres'));
+    if (!(await hasTables(db))) await rebuild((transaction) => createTables(transaction, 'postgres'));
   } catch (error) {
     await db.destroy();
     throw error;

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type DatabaseConnection, Kysely, type SqliteDatabase, SqliteDialect, type SqliteStatement } from 'kysely';
 import { groupCommits } from './commit-group.ts';
 import { makeFolder } from './make-folder.ts';
-import { migrate } from './migrate.ts';
+import { createTables } from './schema.ts';
 import type { Broadcast, Storage } from './storage.ts';
 import type { Tables } from './tables.ts';
 import { withClock } from './timestamp.ts';
@@ -48,7 +48,7 @@ export async function openSqlite({ folder }: { readonly folder: string }): Promi
     damage = error;
   };
   const writer = openKysely(writing, onDamage, (connection) => postponeCheckpoints(connection, writing));
-  await writer.transaction().execute((transaction) => migrate(transaction, 'sqlite'));
+  await writer.transaction().execute((transaction) => createTables(transaction, 'sqlite'));
   writing.exec('pragma busy_timeout = 0');
 
   // A separate connection, because the writer's own connection also sees changes that are not on disk yet.

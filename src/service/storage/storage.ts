@@ -45,7 +45,7 @@ export interface Storage {
   ): (change: Change) => Promise<Result>;
   /** Calls back after a commit of this process that queued work of this kind: see noteQueued(). */
   onQueued(work: Work, wake: () => void): void;
-  /** A global change that may take hours, such as a migration or a restore. */
+  /** A global change that may take hours, such as a restore. */
   rebuild<T>(change: (db: Database) => Promise<T>): Promise<T>;
   /** A transaction that claims work. It does not wait for other changes if the database permits that. */
   claim<T>(work: (db: Database) => Promise<T>): Promise<T>;

@@ -5,7 +5,7 @@ import { sql } from 'kysely';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { restoreBackup } from '../../../src/service/backup/restore.ts';
 import { format, tableKeys, writeBackup } from '../../../src/service/backup/write.ts';
-import { schemaVersion } from '../../../src/service/storage/migrate.ts';
+import { schemaVersion } from '../../../src/service/storage/schema.ts';
 import type { Storage } from '../../../src/service/storage/storage.ts';
 import { type DatabaseKind, databaseKinds, sqlite } from '../../support/databases.ts';
 import { storeLocks, storeWorkspace } from '../../support/stored-rows.ts';
@@ -53,7 +53,7 @@ describe.each(pairs)('restore from $from.name to $to.name', ({ from, to }) => {
     const restored = await restore(target, await backupOf(source));
     const counts = Object.entries(everyTable).map(([table, { length }]) => [table, length]);
     expect(restored).toMatchObject({
-      header: { service: '1.2.3', schema: schemaVersion() },
+      header: { service: '1.2.3', schema: schemaVersion },
       rows: Object.fromEntries(counts),
       activeLocks: 4,
     });

@@ -41,7 +41,7 @@ test.skipIf(postgresServer === undefined)(
 );
 
 test.skipIf(postgresServer === undefined)(
-  'a migration by another version fails one query of a connection, as if the database were gone (needs TEST_DATABASE_URL)',
+  'a change of a table fails one query of a connection, as if the database were gone (needs TEST_DATABASE_URL)',
   async () => {
     const { url, remove } = await createPostgresDatabase(postgresServer ?? '');
     const storage = await openPostgres({ url, onIdleError: () => undefined });

@@ -176,9 +176,9 @@ describe.skipIf(postgresServer === undefined)('writers on PostgreSQL (needs TEST
     }
   });
 
-  test('a migration or a restore may take longer than any other change', async () => {
+  test('a restore may take longer than any other change', async () => {
     await watcher.query('select pg_advisory_lock(7241553019)');
-    // Without a migration, a start does not wait for either.
+    // A start does not wait for it, either.
     const storage = await openPostgres({ url: url(), queryTimeoutMs: 300, onIdleError: () => undefined });
     await watcher.query('select pg_advisory_unlock(7241553019)');
     try {
