@@ -247,6 +247,21 @@ describe('a signal', () => {
     expect(command.stderr()).toContain('Interrupted. The command did not run.\n');
     expect(await locks()).toHaveLength(1);
   });
+
+  test('ends a release without a response soon, once the command has ended', async () => {
+    const asked = Promise.withResolvers<void>();
+    const instead = ({ method }: { readonly method: string }) =>
+      method === 'DELETE' ? () => asked.resolve() : undefined;
+    const bare = await openBareService({ granted: () => json(201, { id: 'l1', path }), instead });
+    onTestFinished(bare.close);
+    const elsewhere = { ...environment(), WORKSPACE_BASE_URL: bare.baseUrl, WORKSPACE_ID: 'game' };
+    const command = startCommand(['lock', 'run', path, '--', 'true'], { environment: elsewhere });
+    await asked.promise;
+    command.signal('SIGTERM');
+    expect(await command.ended()).toBe(0);
+    expect(command.stderr()).toContain(`Could not release the lock on ${path}`);
+    // Without the signal, the request takes 25 s.
+  }, 15_000);
 });
 
 test('does not wait for a process that the command started in a separate session', async () => {
