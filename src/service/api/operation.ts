@@ -25,7 +25,6 @@ export interface ApiParts extends AccessControl, Pick<Instance, 'targets' | 'met
   readonly prepareSync: PrepareSync;
   readonly remotes: Remotes;
   readonly exchangeToken: ExchangeToken;
-  readonly onError: (error: unknown) => void;
   readonly isStopping: () => boolean;
   /** The public origin of the service; undefined if unknown. */
   readonly publicUrl: () => string | undefined;

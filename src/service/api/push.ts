@@ -3,19 +3,19 @@ import { z } from '@hono/zod-openapi';
 import { emptyResponse, Refusal } from '../contract/response.ts';
 import { syncSchema } from '../contract/schemas.ts';
 import { forEachPiece, isJson } from '../http/body.ts';
-import { checkSignature, forges, hasSignature, headBytes, parsePushEvent } from '../syncs/push-event.ts';
+import { checkSignature, forges, hasSignature, headBytes, pushedBranch } from '../syncs/push-event.ts';
 import { enqueue } from '../syncs/queue.ts';
 import { newWebhookSecret } from '../webhooks/signature.ts';
 import { syncedBranches } from '../workspaces/synced-branches.ts';
 import { parseWorkspaceId } from '../workspaces/workspace-id.ts';
-import { findPushTarget } from '../workspaces/workspaces.ts';
+import { findPushSecret } from '../workspaces/workspaces.ts';
 import { type Api, type ApiParts, addOperation, jsonResponse, workspaceParameter } from './operation.ts';
 import { queuedResponse } from './syncs.ts';
 
 const eventSchema = z.looseObject({}).openapi('PushEvent', { description: 'The event as the forge sends it.' });
 
 export function addPushRoute(api: Api, parts: ApiParts): void {
-  const { storage, prepareSync, publicUrl, onError } = parts;
+  const { storage, publicUrl } = parts;
 
   addOperation(api, parts, {
     operationId: 'receivePush',
@@ -34,16 +34,13 @@ export function addPushRoute(api: Api, parts: ApiParts): void {
       204: { description: 'Nothing to sync: a test of the webhook, a tag, or a deleted branch.' },
     },
     async handle({ c }) {
-      const { forge, workspace, event } = await receive(c.env.incoming, c.req.param(), storage);
-      // Events may arrive late, so the branch is removed from the mirror only after asking the remote.
-      if (event.kind === 'deleted') prepareSync(workspace, event.branch).catch(onError);
-      if (event.kind !== 'pushed') return emptyResponse(204);
+      const { workspace, forge, branch } = await receive(c.env.incoming, c.req.param(), storage);
+      if (branch === undefined) return emptyResponse(204);
       // Also while the disk is low: it is a single row, and GitHub sends no event again.
-      const { branch } = event;
-      const estimatedObjects = (await syncedBranches(storage, workspace.id)).get(branch)?.receivedObjects ?? 0;
-      const wanted = { workspace: workspace.id, branch, estimatedObjects, requestedBy: `push (${forge})` };
-      const sync = await storage.commit({ workspace: workspace.id }, (db) => enqueue(db, wanted));
-      return queuedResponse(workspace.id, sync, publicUrl());
+      const estimatedObjects = (await syncedBranches(storage, workspace)).get(branch)?.receivedObjects ?? 0;
+      const wanted = { workspace, branch, estimatedObjects, requestedBy: `push (${forge})` };
+      const sync = await storage.commit({ workspace }, (db) => enqueue(db, wanted));
+      return queuedResponse(workspace, sync, publicUrl());
     },
   });
 }
@@ -57,7 +54,7 @@ const noSecret = newWebhookSecret();
 /** Verifies and parses an event. The response to all requests without a valid signature is the same. */
 async function receive(
   incoming: IncomingMessage,
-  { id = '', forge: asked }: Readonly<Record<string, string>>,
+  { id: workspace = '', forge: asked }: Readonly<Record<string, string>>,
   { read }: ApiParts['storage'],
 ) {
   const { headers } = incoming;
@@ -66,16 +63,16 @@ async function receive(
   if (!isJson(headers['content-type'] ?? '')) {
     throw new Refusal('unsupported-media-type', 'A push event must be JSON. Choose application/json in the webhook.');
   }
-  const target = parseWorkspaceId(id).ok ? await findPushTarget(read, id) : undefined;
-  const signature = checkSignature(forge, headers, target?.secret ?? noSecret);
+  const secret = parseWorkspaceId(workspace).ok ? await findPushSecret(read, workspace) : undefined;
+  const signature = checkSignature(forge, headers, secret ?? noSecret);
   // Keeps only the start: strangers send bodies, too, and the events of a forge are large.
   let head = Buffer.alloc(0);
   await forEachPiece(incoming, maxEventBytes, (piece) => {
     signature.update(piece);
     if (head.length < headBytes) head = Buffer.concat([head, piece.subarray(0, headBytes - head.length)]);
   });
-  if (!signature.isSigned() || target === undefined) throw notSigned();
-  return { forge, workspace: target.workspace, event: parsePushEvent(forge, { headers, head }) };
+  if (!signature.isSigned() || secret === undefined) throw notSigned();
+  return { workspace, forge, branch: pushedBranch(forge, { headers, head }) };
 }
 
 const notSigned = (): Refusal =>

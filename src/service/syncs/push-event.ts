@@ -11,11 +11,6 @@ export const forges = ['github', 'gitlab', 'gitea'] as const;
 
 export type Forge = (typeof forges)[number];
 
-type PushEvent =
-  | { readonly kind: 'pushed' | 'deleted'; readonly branch: BranchName }
-  /** A test of the webhook, or a tag. */
-  | { readonly kind: 'ignored' };
-
 interface ForgeRequest {
   readonly headers: IncomingHttpHeaders;
   readonly head: Buffer;
@@ -24,11 +19,14 @@ interface ForgeRequest {
 /** All forges send the branch and its commit before the lists of commits. */
 export const headBytes = 64 * 1_024;
 
-/** Parses a request whose signature was verified. Throws if it is not a push event. */
-export function parsePushEvent(forge: Forge, { headers, head }: ForgeRequest): PushEvent {
+/**
+ * Returns the pushed branch of a request whose signature was verified. Undefined for a test of the webhook, a tag, or a
+ * deleted branch. Throws if it is not a push event.
+ */
+export function pushedBranch(forge: Forge, { headers, head }: ForgeRequest): BranchName | undefined {
   const { eventHeader, push, ignored } = rules[forge];
   const event = headers[eventHeader];
-  if (event !== undefined && event === ignored) return { kind: 'ignored' };
+  if (event !== undefined && event === ignored) return undefined;
   const json = event === push ? head.toString() : '';
   const { data: payload } = payloadSchema.safeParse({ ref: firstText(json, 'ref'), after: firstText(json, 'after') });
   if (payload === undefined) {
@@ -36,9 +34,9 @@ export function parsePushEvent(forge: Forge, { headers, head }: ForgeRequest): P
     throw invalid({ pointer: '#', detail });
   }
   const [, name] = /^refs\/heads\/(.*)$/s.exec(payload.ref) ?? [];
-  if (name === undefined) return { kind: 'ignored' };
   // For a deleted branch, all forges send zeros as the new commit.
-  return { kind: /^0+$/.test(payload.after) ? 'deleted' : 'pushed', branch: valid('ref', parseBranchName(name)) };
+  if (name === undefined || /^0+$/.test(payload.after)) return undefined;
+  return valid('ref', parseBranchName(name));
 }
 
 /** The part that is the same for all forges. */

@@ -134,23 +134,18 @@ export async function countActiveLocks(db: Database, workspace?: string): Promis
 
 const detailOf = ({ id, remote }: StoredWorkspace) => ({ workspace: id, remote: redactRemote(remote) });
 
-/** The workspace and the secret that signs its push events. Undefined if it does not exist or has no secret. */
-export async function findPushTarget(db: Database, id: string) {
-  const row = await db
-    .selectFrom('workspaces')
-    .select(['id', 'remote', 'push_secret'])
-    .where('id', '=', id)
-    .where('push_secret', 'is not', null)
-    .where('remote', '!=', removedRemote)
-    .executeTakeFirst();
+/** The secret that signs the push events of a workspace. Undefined if it has none, or does not exist. */
+export async function findPushSecret(db: Database, id: string): Promise<WebhookSecret | undefined> {
+  const workspaces = db.selectFrom('workspaces').select('push_secret').where('id', '=', id);
+  const row = await workspaces.where('remote', '!=', removedRemote).executeTakeFirst();
   // Only this file writes the column.
-  return row && { workspace: row, secret: row.push_secret as WebhookSecret };
+  return (row?.push_secret ?? undefined) as WebhookSecret | undefined;
 }
 
 /** The secret of an existing workspace. Created at first use, and replaced with `rotate`. */
 export async function pushSecret(db: Database, actor: Actor, id: string, rotate: boolean) {
-  const target = await findPushTarget(db, id);
-  if (target !== undefined && !rotate) return target.secret;
+  const current = await findPushSecret(db, id);
+  if (current !== undefined && !rotate) return current;
   const secret = newWebhookSecret();
   await db.updateTable('workspaces').set({ push_secret: secret }).where('id', '=', id).execute();
   await recordAudit(db, { actor, action: 'push-secret.created', detail: { workspace: id } });

@@ -50,7 +50,6 @@ const describedParts = (parts: Partial<Parts>): Parts => ({
   objectsOf: notHere,
   urlSigner: { sign: notHere, verify: () => ({ kind: 'invalid' }) },
   isStopping: () => false,
-  onError: notHere,
   ...parts,
 });
 

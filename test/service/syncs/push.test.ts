@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { newWebhookSecret } from '../../../src/service/webhooks/signature.ts';
 import { pushSecret } from '../../../src/service/workspaces/workspaces.ts';
@@ -97,40 +96,13 @@ describe.each(databaseKinds)('pushes on $name', (kind) => {
     expect(await syncs(workspace)).toEqual([]);
   });
 
-  test('a test of the webhook and a tag get 204, and no sync', async () => {
+  test('a test of the webhook, a tag and a deleted branch get 204, and no sync', async () => {
     const { workspace, secret } = await pushedWorkspace();
-    for (const pushed of [{ event: 'ping' }, { ref: 'refs/tags/v1' }]) {
+    for (const pushed of [{ event: 'ping' }, { ref: 'refs/tags/v1' }, deleted]) {
       const { status, text } = await sendFrom('github', { workspace, secret }, pushed);
       expect([status, text]).toEqual([204, '']);
     }
     expect(await syncs(workspace)).toEqual([]);
-  });
-
-  test('a deleted branch leaves the mirror, but not if the remote has it again', async () => {
-    const { remote, workspace, secret } = await pushedWorkspace();
-    const refs = ['old', 'kept'].map((name) => `refs/heads/${name}`);
-    const head = push(remote, 'old');
-    remote.git('branch', 'kept', 'old');
-    for (const ref of refs) await ended(await sendFrom('github', { workspace, secret }, { ref }));
-    expect(await served(workspace)).toBe(`${head}\trefs/heads/kept\n${head}\trefs/heads/old\n`);
-    remote.git('branch', '--delete', '--force', 'old');
-    for (const ref of refs.toReversed()) {
-      expect((await sendFrom('github', { workspace, secret }, { ref, ...deleted })).status).toBe(204);
-    }
-    await expect.poll(() => served(workspace)).toBe(`${head}\trefs/heads/kept\n`);
-    expect(await syncs(workspace)).toHaveLength(2);
-  });
-
-  test('a failure to remove a deleted branch is logged', async () => {
-    const { workspace, secret } = await pushedWorkspace();
-    const rename = (from: string, to: string) =>
-      service.storage.commit('global', (db) =>
-        sql`alter table ${sql.table(from)} rename to ${sql.table(to)}`.execute(db),
-      );
-    await rename('synced_branches', 'renamed_branches');
-    expect((await sendFrom('github', { workspace, secret }, deleted)).status).toBe(204);
-    await expect.poll(() => service.log()).toMatch(/synced_branches.*internal operation failed/);
-    await rename('renamed_branches', 'synced_branches');
   });
 
   /** A request to the address for GitHub, without its body. */
