@@ -3,7 +3,7 @@ import { pathKeptMinutes } from '../../interface/lock-path.ts';
 import { requireFreeDisk } from '../access/access.ts';
 import { bearerOf, keyedRequestOf } from '../access/caller.ts';
 import { lockPathField, lockRequestSchema } from '../contract/request-fields.ts';
-import { emptyResponse, jsonApiResponse, Refusal } from '../contract/response.ts';
+import { jsonApiResponse } from '../contract/response.ts';
 import { lockSchema } from '../contract/schemas.ts';
 import { isKeyUsed } from '../idempotency/idempotency.ts';
 import { listQueue, withoutWaitId } from '../locks/queue.ts';
@@ -66,23 +66,6 @@ export function addQueueRoutes(api: Api, parts: ApiParts): void {
       const key = keyedRequestOf(c);
       await requireFreeDisk(parts, () => isKeyUsed(parts.storage, key));
       return jsonApiResponse(201, await locks.askFor({ ...body, workspace: workspace.id, bearer: bearerOf(c) }, key));
-    },
-  });
-
-  addWorkspaceOperation(api, parts, {
-    operationId: 'withdrawRequest',
-    summary: 'Withdraw a request for a lock',
-    method: 'delete',
-    path,
-    access: 'locks:write',
-    query: z.object({ path: lockPathField }),
-    responses: { 204: { description: 'Withdrawn.' } },
-    async handle({ c, workspace: { id: workspace }, query }) {
-      if (await locks.withdraw({ workspace, path: query.path, bearer: bearerOf(c) })) return emptyResponse(204);
-      throw new Refusal(
-        'not-found',
-        `The owner of this token has no request for ${query.path}: it was withdrawn, has ended, or was never made.`,
-      );
     },
   });
 }

@@ -13,7 +13,6 @@ describe.each(databaseKinds)('a request of a person for a lock, on $name', (kind
     await locks.take(path);
     const address = `/v1/workspaces/${workspace}/queue`;
     const ask = (json: object) => service.ask('POST', address, { token, json: { path, ...json } });
-    const withdraw = () => service.ask('DELETE', `${address}?path=${encodeURIComponent(path)}`, { token });
     const queue = async () =>
       (await service.ask('GET', `${address}?path=${encodeURIComponent(path)}`, { token })).body.queue;
     const waitAsBo = (key = 'key') => {
@@ -21,15 +20,14 @@ describe.each(databaseKinds)('a request of a person for a lock, on $name', (kind
       const headers = { prefer: 'wait=30', 'idempotency-key': key };
       return service.ask('POST', `/v1/workspaces/${workspace}/locks`, { token, json, headers });
     };
-    return { ...locks, ask, withdraw, queue, waitAsBo };
+    return { ...locks, ask, queue, waitAsBo };
   }
 
-  test('is in the line, and can be withdrawn', async () => {
-    const { ask, queue, withdraw } = await locked('a');
+  test('is in the line', async () => {
+    const { ask, queue } = await locked('a');
     const { status, body } = await ask({ note: 'Lights' });
     expect([status, body]).toMatchObject([201, { position: 1, owner: 'bo', origin: null, note: 'Lights' }]);
     expect(await queue()).toEqual([body]);
-    expect([(await withdraw()).status, (await withdraw()).status]).toEqual([204, 404]);
   });
 
   test('is in the line of the longest path, with many characters that JSON escapes, and of the longest owner', async () => {
@@ -40,10 +38,9 @@ describe.each(databaseKinds)('a request of a person for a lock, on $name', (kind
       .map((each) => `${each}"`)
       .join('');
     const owner = characters.slice(0, 100).join('');
-    const { ask, queue, withdraw, waitAsBo, release } = await locked(path, owner);
+    const { ask, queue, waitAsBo, release } = await locked(path, owner);
     expect((await ask({})).status).toBe(201);
     expect(await queue()).toMatchObject([{ path, owner }]);
-    expect((await withdraw()).status).toBe(204);
     const waiting = waitAsBo('k'.repeat(255));
     await untilWaiting(service, service.secret, 1);
     await release(path);

@@ -39,7 +39,6 @@ const rows: readonly Row[] = [
   ['endLease', 'DELETE', '/v1/workspaces/{id}/leases/{lease}', 'locks:write', 204],
   ['listQueue', 'GET', '/v1/workspaces/{id}/queue', 'locks:read', 200],
   ['askForLock', 'POST', '/v1/workspaces/{id}/queue', 'locks:write', 415, { path: 'a' }],
-  ['withdrawRequest', 'DELETE', '/v1/workspaces/{id}/queue', 'locks:write', 404],
   ['releaseLock', 'DELETE', '/v1/workspaces/{id}/locks/{path}', 'locks:write', 404],
   ['listPools', 'GET', '/v1/workspaces/{id}/pools', 'locks:read', 200],
   ['getPool', 'GET', '/v1/workspaces/{id}/pools/{name}', 'locks:read', 404],
@@ -76,4 +75,4 @@ export const addressIn = (operation: ExpectedOperation, workspace: string): stri
 
 /** The parameters without which the operation is refused. */
 export const requiredQuery = ({ operationId }: ExpectedOperation): string =>
-  ['listQueue', 'withdrawRequest'].includes(operationId) ? '?path=a' : '';
+  operationId === 'listQueue' ? '?path=a' : '';
