@@ -27,8 +27,12 @@ interface RefusalExtras extends Pick<Problem, 'errors' | 'lock' | 'locks' | 'blo
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Ends a request with a problem. If thrown in a transaction, it rolls back the changes of the request. */
+/**
+ * Ends a request with a problem. If thrown in a transaction, it rolls back the changes of the request. A batch returns it
+ * instead, as its decision about one of the requests.
+ */
 export class Refusal extends Error {
+  readonly kind = 'refused';
   readonly problem: ProblemName;
   readonly extras: RefusalExtras;
 

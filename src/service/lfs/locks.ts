@@ -107,7 +107,7 @@ function addUnlockRoute(app: App, routes: ApiParts): void {
       const release = await routes.locks.release({ ...change, bearer, actor: actorOf(c) }, key);
       if (release.kind === 'refused') {
         if (found !== undefined) admitEmptyRelease(routes, bearer);
-        if (['not-found', 'lock-changed'].includes(release.refusal.problem)) return absent;
+        if (['not-found', 'lock-changed'].includes(release.problem)) return absent;
       }
       const { lock } = orThrow(release);
       return lfsResponse(200, { lock: lfsLock(lock) });

@@ -9,7 +9,7 @@ import type { Database } from '../storage/storage.ts';
 import type { Bearer } from '../tokens/tokens.ts';
 import { findLocks, type LockRow, type StoredLock, toLock } from './find.ts';
 import { endLocks } from './history.ts';
-import { heldBy, type Refused, refused } from './refusals.ts';
+import { heldBy } from './refusals.ts';
 
 /** Renewals and releases, decided in input order, with few queries for any number of them. */
 
@@ -28,7 +28,7 @@ export interface RenewRequest extends ChangeRequest {
   readonly isExtension?: boolean;
 }
 
-type ChangeDecision = { readonly kind: 'renewed' | 'released'; readonly lock: Lock } | Refused;
+type ChangeDecision = { readonly kind: 'renewed' | 'released'; readonly lock: Lock } | Refusal;
 
 export async function renewLocks(db: Database, requests: readonly RenewRequest[]): Promise<readonly ChangeDecision[]> {
   const locks = await findLocks(db, keysOf(requests));
@@ -48,9 +48,7 @@ export async function renewLocks(db: Database, requests: readonly RenewRequest[]
   });
   const renewed = [...renewals.values()].map(({ lock }) => lock);
   if (renewed.length > 0) await storeEnds(db, renewed);
-  return decided.map((each) =>
-    each instanceof Refusal ? refused(each) : { kind: 'renewed', lock: toLock(each.lock) },
-  );
+  return decided.map((each) => (each instanceof Refusal ? each : { kind: 'renewed', lock: toLock(each.lock) }));
 }
 
 const storeEnds = batchQuery((db, members) =>
@@ -95,11 +93,11 @@ export async function releaseLocks(
     const { path, match, bearer, force } = request;
     if (found === undefined || granted.has(found.id)) {
       const detail = `There is no lock on ${path}. It was released, has expired, or never existed.`;
-      return refused(new Refusal('not-found', detail));
+      return new Refusal('not-found', detail);
     }
-    if (!match(found.id)) return refused(anotherLock(found));
+    if (!match(found.id)) return anotherLock(found);
     const mayRelease = isOwnLock(found, bearer) || (force && grants(bearer.scopes, 'locks:admin'));
-    if (!mayRelease) return refused(force ? notAdmin(found, bearer) : ofAnotherOwner(found, forceAdvice));
+    if (!mayRelease) return force ? notAdmin(found, bearer) : ofAnotherOwner(found, forceAdvice);
     granted.set(found.id, { ...request, found });
     return { kind: 'released', lock: toLock(found) };
   });

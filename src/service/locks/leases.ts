@@ -20,7 +20,7 @@ import {
   storeLease,
 } from './lease-store.ts';
 import { placeInLine } from './queue.ts';
-import type { Blocked, Refused } from './refusals.ts';
+import type { Blocked } from './refusals.ts';
 import { type LockRequest, sharedIdOf } from './store-locks.ts';
 import { blockedNow, type TakeRules, take } from './take.ts';
 import { type Place, waitIds } from './wait-terms.ts';
@@ -50,7 +50,7 @@ export interface KnownLease {
   readonly comparison?: Compared;
 }
 
-type LeaseDecision = KnownLease | Blocked | Refused;
+type LeaseDecision = KnownLease | Blocked | Refusal;
 
 /**
  * Returns the lease, whether it is granted now or was before. If it must wait and the request has a place, it is in

@@ -16,7 +16,7 @@ import { createLockWaiters, type Wait } from './local-waiters.ts';
 import { createLockQuota, type LockQuotas } from './lock-quota.ts';
 import { createPresence } from './presence.ts';
 import { endOfLine } from './queue.ts';
-import { lockedRefusal, orThrow } from './refusals.ts';
+import { lockedRefusal } from './refusals.ts';
 import type { LockRequest } from './store-locks.ts';
 import { type TakeRequest, type TakeRules, take } from './take.ts';
 import { createWaitInLine, type WaitInLine } from './wait-in-line.ts';
@@ -135,7 +135,7 @@ function singleLocks(
         const comparison = await during(compare);
         const decided = await commitAcquire(keyed, { ...asked, place, comparison });
         changed(nameOf(key));
-        return orThrow(decided);
+        return decided;
       });
       if (decision.kind === 'blocked') {
         // Nobody can ask for this place again. It would count towards the limit of the token.
@@ -173,7 +173,7 @@ function leasesOf({ storage, rules, inLine, onChange }: LockParts) {
         const compare: LeaseRequest['compare'] = (paths) => during(() => request.compare(paths));
         const decision = await takeLease(storage, { ...request, compare }, place, rules);
         if (decision.kind === 'granted' && decision.isNew) onChange(request.workspace, pathsOf(decision.locks));
-        return orThrow(decision);
+        return decision;
       });
     },
     async renewLease(key: LeaseKey, bearer: Bearer, ttl: Ttl) {

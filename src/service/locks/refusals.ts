@@ -8,17 +8,9 @@ import type { Next } from './kept-paths.ts';
 import type { WatchedPath } from './local-waiters.ts';
 import type { Waited } from './wait-terms.ts';
 
-/** Why a request for a lock is not granted. */
-export interface Refused {
-  readonly kind: 'refused';
-  readonly refusal: Refusal;
-}
-
-export const refused = (refusal: Refusal): Refused => ({ kind: 'refused', refusal });
-
 /** The decision, unless it is a refusal: that is thrown. */
-export function orThrow<Decision extends object>(decision: Decision | Refused): Decision {
-  if ('refusal' in decision) throw decision.refusal;
+export function orThrow<Decision>(decision: Decision | Refusal): Decision {
+  if (decision instanceof Refusal) throw decision;
   return decision;
 }
 

@@ -7,7 +7,7 @@ import { findRows, isActive, type LockKey, type LockRow, nameOf, type StoredLock
 import { keptFor, type Next, selectAfterOthers } from './kept-paths.ts';
 import type { LockQuota } from './lock-quota.ts';
 import type { Presence } from './presence.ts';
-import { type Blocked, outdatedRefusal, type Refused, refused } from './refusals.ts';
+import { type Blocked, outdatedRefusal } from './refusals.ts';
 import { type Grant, type LockRequest, readWorkspaces, storeLocks } from './store-locks.ts';
 import type { Place } from './wait-terms.ts';
 import { extendPresence, joinLine, removeWaits, type WaitRequest } from './waits.ts';
@@ -28,7 +28,7 @@ export interface TakeRules {
 export type TakeDecision =
   | { readonly kind: 'granted'; readonly locks: readonly LockRow[]; readonly comparison: Compared }
   | Blocked
-  | Refused;
+  | Refusal;
 
 /**
  * Decides requests in input order, with few queries for any number of them. A request with a place that finds too few
@@ -43,11 +43,11 @@ export async function take(
   const decisions: Decisions = new Map();
   for (const request of requests) {
     const { keys, wanted, comparison, lease } = request;
-    if (keys.length < wanted) decisions.set(request, refused(outdatedRefusal(comparison, lease !== undefined)));
+    if (keys.length < wanted) decisions.set(request, outdatedRefusal(comparison, lease !== undefined));
   }
   const undecided = () => requests.filter((request) => !decisions.has(request));
   for (const request of await withoutPlace(db, undecided())) {
-    decisions.set(request, refused(placeLost(request)));
+    decisions.set(request, placeLost(request));
   }
   await grantFree(db, undecided(), rules, decisions);
   const blocked = requests.filter((request) => request.place && decisions.get(request)?.kind === 'blocked');
@@ -56,7 +56,7 @@ export async function take(
     const refusals = await joinLine(db, waiting);
     for (const request of blocked) {
       const refusal = refusals.get(request.waitId);
-      if (refusal !== undefined) decisions.set(request, refused(refusal));
+      if (refusal !== undefined) decisions.set(request, refusal);
     }
     // Now that they are in line, they may be ahead of the lease that the path was kept for.
     const again = blocked.filter((request) => {
@@ -121,7 +121,7 @@ async function grantFree(
     const keys = request.keys.filter((key) => inTheWay(request, key, states) === undefined).slice(0, wanted);
     const names = requests.length === 1 ? [] : keys.map((key) => nameOf(key));
     // Checked after the first query, which may have waited for other changes.
-    if (request.place?.gone.aborted) decisions.set(request, refused(placeLost(request)));
+    if (request.place?.gone.aborted) decisions.set(request, placeLost(request));
     else if (keys.length < wanted) decisions.set(request, blockedBy(request, states));
     else if (names.some((name) => claimed.has(name))) later.push(request);
     else {
@@ -133,7 +133,7 @@ async function grantFree(
 
   const asked = grants.map(({ request }) => request);
   const refusals = await rules.quota(db, asked);
-  for (const [request, refusal] of refusals) decisions.set(request, refused(refusal));
+  for (const [request, refusal] of refusals) decisions.set(request, refusal);
   const granted = grants.filter(({ request }) => !refusals.has(request));
   const stored = await storeLocks(db, granted, ofWorkspaces);
   for (const [index, { request }] of granted.entries()) {

@@ -1,41 +1,38 @@
 import { randomUUID } from 'node:crypto';
 import { Refusal, unavailableRetrySeconds } from '../contract/response.ts';
 import type { Database } from '../storage/storage.ts';
-import type { LockWaiters, WatchedPath } from './local-waiters.ts';
+import type { LockWaiters } from './local-waiters.ts';
 import type { Client, Presence } from './presence.ts';
 import { placeInLine } from './queue.ts';
+import { type Blocked, orThrow } from './refusals.ts';
 import type { LockRequest } from './store-locks.ts';
 import { type Place, presenceMs, requestGapMs, type Waited, type WaitOptions } from './wait-terms.ts';
 
 export type WaitInLine = ReturnType<typeof createWaitInLine>;
 
-/** A request that must wait has paths to watch. */
-interface Decided<Decision> {
-  readonly kind: string;
-  readonly watched?: readonly WatchedPath[];
-  readonly retryAfterSeconds?: number;
-  readonly lookAgain?: (read: Database) => Promise<Decision>;
+interface Granted {
+  readonly kind: 'granted';
 }
 
 /** Waits of clients in line at this instance. */
 export function createWaitInLine(read: Database, { wait }: Pick<LockWaiters, 'wait'>, presence: Presence) {
-  /** Attempts once, or with options at each turn of the client, until the decision is final or the wait ends. */
-  return async function inLine<Decision extends Decided<Decision>>(
+  /** Attempts once, or with options at each turn of the client, until the request is granted or the wait ends. */
+  return async function inLine<Grant extends Granted>(
     id: string,
     { workspace, bearer: { owner } }: Pick<LockRequest, 'workspace' | 'bearer'>,
     options: WaitOptions | undefined,
-    attempt: (place: Place | undefined, during: During) => Promise<Decision>,
-  ): Promise<Waited<Decision>> {
-    if (options === undefined) return attempt(undefined, (work) => work());
+    attempt: (place: Place | undefined, during: During) => Promise<Grant | Blocked | Refusal>,
+  ): Promise<Waited<Grant | Blocked>> {
+    if (options === undefined) return orThrow(await attempt(undefined, (work) => work()));
     const { seconds, urgency, gone, authenticate } = options;
     const deadline = performance.now() + seconds * 1_000;
     const requestId = randomUUID();
     const client = { id, workspace, requestId, gone, keptAt: performance.now() };
     const place = { requestId, urgency, gone, presentMs: seconds > 0 ? presenceMs : untilRetryMs(placeRetrySeconds) };
-    async function decide(isFirst: boolean, during: During): Promise<Decision> {
+    async function decide(isFirst: boolean, during: During): Promise<Grant | Blocked> {
       try {
         if (!isFirst) await authenticate();
-        return await attempt({ ...place, isFirst }, during);
+        return orThrow(await attempt({ ...place, isFirst }, during));
       } catch (error) {
         if (!isFirst || gone.aborted) await presence.leave(client, presentAfter(error, gone));
         throw error;
@@ -45,31 +42,32 @@ export function createWaitInLine(read: Database, { wait }: Pick<LockWaiters, 'wa
     let waitedSeconds: number | undefined = seconds;
     let retryAfterSeconds = seconds > 0 ? 0 : placeRetrySeconds;
     let isAnswered = false;
-    if (last.watched !== undefined && seconds > 0) presence.enter(client);
+    if (last.kind === 'blocked' && seconds > 0) presence.enter(client);
     try {
-      while (last.watched !== undefined && seconds > 0) {
+      while (last.kind === 'blocked' && seconds > 0) {
         const ms = Math.max(0, deadline - performance.now());
         const outcome = await wait({ id, workspace, owner, gone, ms, watched: last.watched });
         // Too many clients are waiting. A response without `Preference-Applied` tells the client that it did not wait.
         if (outcome === undefined) {
           waitedSeconds = undefined;
-          retryAfterSeconds = last.retryAfterSeconds ?? retryAfterSeconds;
+          retryAfterSeconds = last.retryAfterSeconds;
         }
         if (outcome !== 'turn') {
           if (outcome === 'gone') await presence.leave(client, 0);
           // When this instance stops, the client retries at another one.
           isAnswered = outcome === 'timeout' || outcome === undefined;
           // The paths may have changed hands during the wait. If none is in the way, its turn came too late.
-          const now = outcome === 'timeout' ? await last.lookAgain?.(read) : undefined;
-          if (now?.watched?.length) last = now;
+          const now = outcome === 'timeout' ? await last.lookAgain(read) : undefined;
+          if (now?.watched.length) last = now;
           break;
         }
         last = await decide(false, (work) => work());
       }
-      const queue = last.watched && (await placeInLine(read, id));
+      if (last.kind === 'granted') return { ...last, waitedSeconds };
+      const queue = await placeInLine(read, id);
       // Others look again within requestGapMs, even at a path that was kept for this client: see lookAgainMs().
       if (isAnswered) await presence.leave(client, untilRetryMs(retryAfterSeconds));
-      return { ...last, waitedSeconds, queue, ...(last.watched && { retryAfterSeconds }) };
+      return { ...last, waitedSeconds, queue, retryAfterSeconds };
     } finally {
       presence.exit(client);
     }

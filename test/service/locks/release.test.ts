@@ -41,7 +41,7 @@ describe.each(databaseKinds)('locks that are released together on $name', (kind)
       back('z'),
       back('e'),
     );
-    expect(releases.map((release) => (release.kind === 'refused' ? release.refusal.problem : release.kind))).toEqual([
+    expect(releases.map((release) => (release.kind === 'refused' ? release.problem : release.kind))).toEqual([
       'lock-of-another-owner',
       'insufficient-scope',
       'released',

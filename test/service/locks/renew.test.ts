@@ -38,9 +38,9 @@ describe.each(databaseKinds)('renewals that are requested together, on $name', (
     );
     expect(decisions).toMatchObject([
       { kind: 'renewed', lock: { id: a.id, path: 'a', expires_at: new Date(await endOf('a')).toISOString() } },
-      { refusal: { problem: 'lock-of-another-owner', extras: { lock: { id: b.id } } } },
-      { refusal: { problem: 'lock-changed', extras: { lock: { id: a.id } } } },
-      { refusal: { problem: 'lock-changed', message: expect.stringContaining('There is no lock on c') } },
+      { problem: 'lock-of-another-owner', extras: { lock: { id: b.id } } },
+      { problem: 'lock-changed', extras: { lock: { id: a.id } } },
+      { problem: 'lock-changed', message: expect.stringContaining('There is no lock on c') },
     ]);
     expect(await endOf('a')).toBeGreaterThanOrEqual(a.acquired_at + 2 * hour);
     expect(await endOf('b')).toBe(b.expires_at);
@@ -59,7 +59,7 @@ describe.each(databaseKinds)('renewals that are requested together, on $name', (
     const { acquired_at } = await take('a');
     const extension = (ttl: string) => renewalOf('a', ttl, { isExtension: true });
     const decisions = await renew(extension('30m'), extension('9h'), extension('5h'), extension('10h'));
-    const lastsLonger = { refusal: { message: expect.stringContaining('already lasts longer') } };
+    const lastsLonger = { message: expect.stringContaining('already lasts longer') };
     const renewed = { kind: 'renewed' };
     expect(decisions).toMatchObject([lastsLonger, renewed, lastsLonger, renewed]);
     expect(await endOf('a')).toBeGreaterThanOrEqual(acquired_at + 10 * hour);

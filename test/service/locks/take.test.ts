@@ -92,8 +92,7 @@ describe.each(databaseKinds)('locks that are acquired together on $name', (kind)
     await empty();
     const earlier = { ...client, place: { ...place, isFirst: false } };
     const message = 'The place for a in line was lost, or a newer request of this client has it. Try again.';
-    const refusal = { problem: 'request-in-progress', message };
-    expect(await decide([earlier])).toMatchObject([{ kind: 'refused', refusal }]);
+    expect(await decide([earlier])).toMatchObject([{ problem: 'request-in-progress', message }]);
   });
 
   test('a client that disconnected while its file was compared gets no lock', async () => {
@@ -133,7 +132,7 @@ describe.each(databaseKinds)('locks that are acquired together on $name', (kind)
     const quotas = { maxLocks: 5, maxLocksPerOwner: 3 };
     const kindsOf = async (quota: LockQuota, ...requests: readonly TakeRequest[]) =>
       (await decide(requests, quota)).map((decision) =>
-        decision.kind === 'refused' ? decision.refusal.message : shown(decision).kind,
+        decision.kind === 'refused' ? decision.message : shown(decision).kind,
       );
     const ofTheOwner = 'The owner of this token has the maximum of 3 locks in this workspace. Release some.';
     const ofTheWorkspace = 'The workspace has its maximum of 5 locks. Release some.';
