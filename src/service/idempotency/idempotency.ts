@@ -56,7 +56,7 @@ export function createIdempotency(storage: Storage) {
     db: Database,
     asked: readonly Asked<Details>[],
     { decide, isDone }: Rules<Details, Result>,
-  ): Promise<readonly (Result | 'key-reused')[]> {
+  ): Promise<readonly (Result | 'key-reused' | undefined)[]> {
     const requests = asked.map(({ request }) => request);
     const before = await recallAll<Result>(db, requests);
     const open = asked.filter((_, index) => before[index] === undefined);
@@ -68,7 +68,7 @@ export function createIdempotency(storage: Storage) {
     });
     if (done.length > 0) await insertResults(db, done);
     const outcomes = decided.values();
-    return before.flatMap((outcome) => outcome ?? outcomes.next().value ?? []);
+    return before.map((outcome) => outcome ?? outcomes.next().value);
   }
 
   /** `prepare` runs before the transaction. A refusal in any step leaves the key unused. Results must be JSON. */

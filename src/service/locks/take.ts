@@ -46,14 +46,11 @@ export async function take(
     if (keys.length < wanted) decisions.set(request, outdatedRefusal(comparison, lease !== undefined));
   }
   const undecided = () => requests.filter((request) => !decisions.has(request));
-  for (const request of await withoutPlace(db, undecided())) {
-    decisions.set(request, placeLost(request));
-  }
+  for (const request of await withoutPlace(db, undecided())) decisions.set(request, placeLost(request));
   await grantFree(db, undecided(), rules, decisions);
-  const blocked = requests.filter((request) => request.place && decisions.get(request)?.kind === 'blocked');
+  const blocked = requests.filter(hasPlace).filter((request) => decisions.get(request)?.kind === 'blocked');
   if (blocked.length > 0) {
-    const waiting = blocked.flatMap(({ place, ...request }) => (place === undefined ? [] : [{ ...request, place }]));
-    const refusals = await joinLine(db, waiting);
+    const refusals = await joinLine(db, blocked);
     for (const request of blocked) {
       const refusal = refusals.get(request.waitId);
       if (refusal !== undefined) decisions.set(request, refusal);
@@ -61,19 +58,21 @@ export async function take(
     // Now that they are in line, they may be ahead of the lease that the path was kept for.
     const again = blocked.filter((request) => {
       const decision = decisions.get(request);
-      return request.place?.isFirst && decision?.kind === 'blocked' && decision.next !== undefined;
+      return request.place.isFirst && decision?.kind === 'blocked' && decision.next !== undefined;
     });
     await grantFree(db, again, rules, decisions);
   }
-  const left = requests.filter((request) => {
-    const kind = decisions.get(request)?.kind;
-    return request.place === undefined
-      ? kind === 'blocked' || (kind === 'granted' && request.lease !== undefined)
-      : kind === 'granted';
+  const decided = requests.map((request) => {
+    const decision = decisions.get(request);
+    if (decision === undefined) throw new Error('The request was not decided.');
+    return { request, decision };
   });
-  const leftIds = left.map(({ waitId: id }) => ({ id }));
+  const left = decided.filter(({ request: { place, lease }, decision: { kind } }) =>
+    place === undefined ? kind === 'blocked' || (kind === 'granted' && lease !== undefined) : kind === 'granted',
+  );
+  const leftIds = left.map(({ request: { waitId: id } }) => ({ id }));
   if (leftIds.length > 0) await removeWaits(db, leftIds);
-  return requests.flatMap((request) => decisions.get(request) ?? []);
+  return decided.map(({ decision }) => decision);
 }
 
 type Decisions = Map<TakeRequest, TakeDecision>;
@@ -87,12 +86,16 @@ function withoutRefused(request: TakeRequest): TakeRequest {
   return { ...request, keys: upToDate };
 }
 
+const hasPlace = (request: TakeRequest): request is TakeRequest & { readonly place: Place } =>
+  request.place !== undefined;
+
 /** Requests whose place in line is gone, or now belongs to a newer request of the same client. */
 async function withoutPlace(db: Database, requests: readonly TakeRequest[]): Promise<readonly TakeRequest[]> {
-  const waited = requests.flatMap(({ waitId: id, place }) => (place?.isFirst === false ? { ...place, id } : []));
-  const kept = waited.length === 0 ? [] : await extendPresence(db, waited);
+  const waited = requests.filter(hasPlace).filter(({ place }) => !place.isFirst);
+  const places = waited.map(({ waitId: id, place }) => ({ ...place, id }));
+  const kept = places.length === 0 ? [] : await extendPresence(db, places);
   const newest = new Set(kept.map(({ requestId }) => requestId));
-  return requests.filter(({ place }) => place?.isFirst === false && !newest.has(place.requestId));
+  return waited.filter(({ place }) => !newest.has(place.requestId));
 }
 
 function placeLost({ lease, keys: [first] }: TakeRequest): Refusal {

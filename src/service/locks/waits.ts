@@ -6,7 +6,6 @@ import { recordEvents } from '../outbox/outbox.ts';
 import {
   batchQuery,
   excludedOf,
-  inInputOrder,
   inputIndex,
   insertFrom,
   numberOf,
@@ -61,7 +60,7 @@ const selectKnown = batchQuery((db, members) =>
   db
     .selectFrom(members)
     .innerJoin('waits', (join) => join.on('waits.id', '=', textOf('id')))
-    .select([inputIndex.as('index'), 'waits.paths_hash']),
+    .select(['waits.id', 'waits.paths_hash']),
 );
 
 const countOfTokens = batchQuery((db, members) =>
@@ -137,22 +136,17 @@ export async function joinLine(
     };
   });
   await removeExpired(db, rows);
-  const known = inInputOrder(rows, await selectKnown(db, rows));
-  const fresh = waits.filter((_, index) => known[index] === undefined);
-  const refused = await beyondTheirLimit(db, fresh);
-  const isAdmitted = ({ waitId }: WaitRequest) => !refused.has(waitId);
-  await upsertWaits(
-    db,
-    rows.filter(({ id }) => !refused.has(id)),
-  );
-  const joining = fresh.filter(isAdmitted);
-  const withNewPaths = waits.filter(
-    (wait, index) => isAdmitted(wait) && known[index]?.paths_hash !== rows[index]?.pathsHash,
-  );
-  const ids = withNewPaths.map(({ waitId: id }) => ({ id }));
-  if (ids.length > joining.length) await deletePaths(db, ids);
+  const hashes = new Map((await selectKnown(db, rows)).map(({ id, paths_hash }) => [id, paths_hash]));
+  const isFresh = ({ waitId }: WaitRequest) => !hashes.has(waitId);
+  const refused = await beyondTheirLimit(db, waits.filter(isFresh));
+  const admitted = rows.filter(({ id }) => !refused.has(id));
+  await upsertWaits(db, admitted);
+  const changed = admitted.filter(({ id, pathsHash }) => hashes.get(id) !== pathsHash);
+  const ids = new Set(changed.map(({ id }) => id));
+  if (changed.some(({ id }) => hashes.has(id))) await deletePaths(db, changed);
+  const withNewPaths = waits.filter(({ waitId }) => ids.has(waitId));
   await insertPaths(db, withNewPaths.flatMap(pathRows));
-  await notifyHolders(db, joining);
+  await notifyHolders(db, withNewPaths.filter(isFresh));
   return refused;
 }
 
