@@ -237,6 +237,31 @@ describe.each(databaseKinds)('a client in line, on $name', (kind) => {
     expect(await acquired).toMatchObject({ lock: { owner: 'ada' } });
   });
 
+  /** Locks on one instance, whose changes of single locks and of the presence of clients fail while it is down. */
+  function failing(more: Partial<Storage> = {}) {
+    const state = { isDown: false };
+    const batchCommits: Storage['batchCommits'] = (scopeOf, make) => {
+      const commit = database.batchCommits(scopeOf, make);
+      return (change) => (state.isDown ? Promise.reject(new Error('The database does not answer.')) : commit(change));
+    };
+    const errors: unknown[] = [];
+    const locks = locksOn({ ...database, ...more, dialect: 'sqlite', batchCommits }, (error) => errors.push(error));
+    return { state, errors, locks };
+  }
+
+  test('is absent if it left while the database failed', async () => {
+    const { state, errors, locks } = failing();
+    const client = await waitingClient(locks, 'failing', 'i', async () => upToDate, database);
+    state.isDown = true;
+    client.leave();
+    await expect(client.acquired).rejects.toMatchObject({ problem: 'locked' });
+    // Neither its presence nor its place could be removed.
+    expect(errors).toHaveLength(2);
+    state.isDown = false;
+    await release(locks, 'failing', 'i');
+    expect(await locks.acquire(undefined, client.newcomer)).toMatchObject({ lock: { owner: 'cleo' } });
+  });
+
   test('is not overtaken if the database fails at its turn, until its client may ask again', async () => {
     const workspace = 'failing';
     const changes: ((line: string | undefined) => void)[] = [];
@@ -245,20 +270,14 @@ describe.each(databaseKinds)('a client in line, on $name', (kind) => {
       return () => undefined;
     }
     const broadcast = { send: () => undefined, listen };
-    let isDown = false;
-    const batchCommits: Storage['batchCommits'] = (scopeOf, make) => {
-      const commit = database.batchCommits(scopeOf, make);
-      return (change) => (isDown ? Promise.reject(new Error('The database does not answer.')) : commit(change));
-    };
-    const errors: unknown[] = [];
-    const here = locksOn({ ...database, dialect: 'sqlite', broadcast, batchCommits }, (error) => errors.push(error));
+    const { state, errors, locks: here } = failing({ broadcast });
     const { acquired, newcomer } = await waitingClient(here, workspace, 'h', async () => upToDate, database);
-    isDown = true;
+    state.isDown = true;
     await database.commit('global', (db) => db.deleteFrom('locks').where('workspace_id', '=', workspace).execute());
     for (const changed of changes) changed(undefined);
     await expect(acquired).rejects.toThrow('does not answer');
     await expect.poll(() => errors).toHaveLength(1);
-    isDown = false;
+    state.isDown = false;
     const overtake = () => here.acquire(undefined, newcomer).catch((error: unknown) => error);
     await changeRows(database, 'waits', { present_until: Date.now() - 1_000 }, { workspace_id: workspace });
     expect(await overtake()).toMatchObject({ message: 'h is free, but ada is first in line for it.' });
