@@ -69,9 +69,9 @@ function startPeriodicWork(parts: ServiceParts): { stop(): Promise<void> } {
     // Clients can add waits as fast as they can send requests.
     every(60_000, () => removeOldWaits(storage)),
     every(cleanupEveryMs, gauges.measureTokens, { atOnce: true }),
+    every(cleanupEveryMs, () => removeOrphans(parts), { atOnce: true }),
     // Reads the folder of each object, so it is rare.
     every(filesEveryMs, () => removeUnusedObjects(parts), { atOnce: true }),
-    every(filesEveryMs, () => removeOrphans(parts), { atOnce: true }),
     every(cleanupEveryMs, () => removeOldData({ ...parts, storage, onError })),
   ];
 

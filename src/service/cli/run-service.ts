@@ -19,11 +19,11 @@ import { measureFreeDisk } from '../runtime/free-disk.ts';
 import { createMetrics } from '../runtime/metrics.ts';
 import { type Service, startService } from '../service.ts';
 import { makeSignInLink } from '../sessions/sessions.ts';
+import { endAllClaims } from '../storage/claim.ts';
 import { databaseKey } from '../storage/database-key.ts';
 import { schemaVersion } from '../storage/schema.ts';
 import type { Storage } from '../storage/storage.ts';
 import { createToken } from '../tokens/tokens.ts';
-import { cleanUpAtStart } from '../workspace-files.ts';
 import { addWorkspace } from '../workspaces/workspaces.ts';
 import { withDatabase, withOwnFolder } from './open-storage.ts';
 import { originAt, publicUrlOf, type ServeSettings, signInLines, signInUrl } from './settings.ts';
@@ -74,7 +74,9 @@ interface ServeContext extends Pick<Instance, 'storage' | 'git' | 'metrics' | 'l
 async function serveUntilStopped(context: ServeContext): Promise<void> {
   const { settings, storage, git, log, io } = context;
   await requireFolderOfDatabase(storage, settings.data);
-  await cleanUpAtStart({ storage, git });
+  // The lock of the data folder excludes other services on it, and on SQLite also on its database.
+  if (storage.dialect === 'sqlite') await endAllClaims(storage);
+  await git.removeLeftovers();
   const { received, forget } = awaitStop(io);
   const service = await startInstance(context).catch((error: unknown) => {
     forget();

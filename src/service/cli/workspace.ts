@@ -7,7 +7,6 @@ import { accepted, type Parsed } from '../../interface/parsed.ts';
 import { createGit } from '../git/git.ts';
 import { GitError } from '../git/git-error.ts';
 import { parseRemote, type Remote } from '../git/remote.ts';
-import { removeWorkspaceFiles } from '../workspace-files.ts';
 import { removeWorkspaceInBatches } from '../workspaces/remove-workspace.ts';
 import { defaultLfsLockTtl, latestMode, lfsMode, parseBranchPatterns, parseLfsUrl } from '../workspaces/settings.ts';
 import { parseWorkspaceId } from '../workspaces/workspace-id.ts';
@@ -150,12 +149,12 @@ const workspaceRemove = defineStorageCommand({
   name: 'workspace remove',
   summary: 'remove a workspace with its mirror, syncs and webhooks',
   details: [
-    'A workspace with active locks is not removed.',
+    'A workspace with active locks is not removed. The service removes the mirror within ten minutes.',
     'If the command is interrupted, requests no longer find the workspace. Run it again to remove the rest.',
   ],
   arguments: { workspace: workspaceArgument },
   example: 'game',
-  async run({ flags, arguments: { workspace: id }, environment }, storage) {
+  async run({ arguments: { workspace: id } }, storage) {
     const removal = await removeWorkspaceInBatches(storage, operatorActor(), id);
     if (removal.kind === 'locked') {
       throw new CommandError(
@@ -163,8 +162,6 @@ const workspaceRemove = defineStorageCommand({
       );
     }
     if (removal.kind === 'unknown') throw new CommandError(`The workspace "${id}" was removed meanwhile.`);
-    const git = createGit({ dataFolder: flags.data, allowFile: false, environment });
-    await removeWorkspaceFiles(git, flags.data, id).catch(() => undefined);
     return { document: { removed: id }, lines: [`Removed the workspace "${id}".`] };
   },
 });

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import type { BranchName } from '../../interface/branch-name.ts';
@@ -39,16 +38,7 @@ export function createGit({ dataFolder, allowFile, environment, silenceMs = 60_0
     scratch,
   });
 
-  async function removeMirror(workspace: string): Promise<void> {
-    const { repository } = mirrorOf(workspace);
-    // isRepository() would be wrong here, because incomplete repositories are removed, too.
-    if (!existsSync(repository)) return;
-    await withScratchFolder(scratch, async (folder) => {
-      await unlessMissing(rename(repository, join(folder, 'removed.git')));
-    });
-  }
-
-  const { writePacks, fetchInTurn, fetchEachInTurn } = createMirrorWrites(mirrorOf, removeMirror);
+  const { writePacks, fetchInTurn, fetchEachInTurn } = createMirrorWrites(mirrorOf);
 
   const read =
     <Query extends readonly unknown[], T>(work: (git: GitCommand, ...query: Query) => Promise<T>) =>
@@ -99,7 +89,10 @@ export function createGit({ dataFolder, allowFile, environment, silenceMs = 60_0
     },
     serve: (workspace: string, task: Omit<ServeTask, 'git' | 'mirror'>) =>
       serveMirror({ ...task, git, mirror: mirrorOf(workspace) }),
-    removeMirror,
+    removeMirror: (workspace: string) =>
+      withScratchFolder(scratch, async (folder) => {
+        await unlessMissing(rename(mirrorOf(workspace).repository, join(folder, 'removed.git')));
+      }),
     listMirrors: async () => (await repositoriesIn(mirrors)).map((name) => basename(name, ending)),
     /** Removes leftovers of an earlier process. */
     async removeLeftovers(): Promise<void> {

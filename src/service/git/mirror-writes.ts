@@ -1,13 +1,10 @@
 import type { BranchName } from '../../interface/branch-name.ts';
 import { unlessAborted } from '../../interface/timers.ts';
-import { type BranchHeads, isRepository, type Mirror, removeLeftovers } from './bare-repository.ts';
+import { type BranchHeads, type Mirror, removeLeftovers } from './bare-repository.ts';
 import type { Limits } from './run-git.ts';
 
 /** Coordinates the work that writes to mirrors. */
-export function createMirrorWrites(
-  mirrorOf: (workspace: string) => Mirror,
-  removeMirror: (workspace: string) => Promise<void>,
-) {
+export function createMirrorWrites(mirrorOf: (workspace: string) => Mirror) {
   const writers = new Map<string, number>();
   /** Branches that are being fetched, as `workspace branch`. */
   const fetching = new Map<string, Promise<void>>();
@@ -26,8 +23,6 @@ export function createMirrorWrites(
         writers.delete(workspace);
         await removeLeftovers(mirror.repository);
       }
-      // Another process has removed the workspace, and git recreated folders for the pack that it was writing.
-      if (!(await isRepository(mirror.repository))) await removeMirror(workspace);
     }
   }
 

@@ -170,24 +170,6 @@ END
     await expectSound(mirror, data);
   });
 
-  test.each(['fetch', 'maintenance'] as const)(
-    'leaves nothing behind if the mirror is removed during its %s',
-    async (work) => {
-      const { folder, git, repository, remote, mirror, data } = await gitSetUp();
-      repository.commit(...manyCommits(3));
-      await git.fetch('game', remote, main, enoughTime);
-      for (let pack = 0; pack < 20; pack += 1)
-        await writeFile(join(mirror, 'objects', 'pack', `pack-${pack}.pack`), '');
-      // `odb_mkstemp` of git creates the missing folders of a path before it writes there.
-      const removed = `case "$*" in fetch* | *repack*) mv ${mirror} ${folder}/removed && mkdir -p ${mirror}/objects/pack;; esac`;
-      const late = gitIn(data, { PATH: await pathWithGit(folder, removed) });
-      await failureOf(
-        work === 'fetch' ? late.fetch('game', remote, main, enoughTime) : late.maintain('game', enoughTime),
-      );
-      expect(await readdir(join(data, 'mirrors'))).toEqual([]);
-    },
-  );
-
   test('explains the fix if the remote is a shallow clone', async () => {
     const { folder, git, repository } = await gitSetUp();
     repository.commit(...manyCommits(5));
