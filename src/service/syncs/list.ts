@@ -1,7 +1,6 @@
 import type { Storage } from '../storage/storage.ts';
-import { removedRemote } from '../storage/tables.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
-import { toWorkspace } from '../workspaces/workspaces.ts';
+import { listWorkspaces } from '../workspaces/workspaces.ts';
 import { type SyncRow, syncsIn, toSync } from './queue.ts';
 
 export type RecordedSync = ReturnType<typeof recordedSyncOf>;
@@ -22,14 +21,8 @@ export type WorkspaceOverview = Awaited<ReturnType<typeof overviewOfWorkspaces>>
 export type LastSync = NonNullable<WorkspaceOverview['lastSync']>;
 
 export async function overviewOfWorkspaces(storage: Storage) {
-  const [workspaces, syncs] = await Promise.all([
-    storage.read.selectFrom('workspaces').selectAll().where('remote', '!=', removedRemote).orderBy('id').execute(),
-    lastSyncs(storage),
-  ]);
-  return workspaces.map((row) => ({
-    ...toWorkspace(row),
-    lastSync: syncs.get(row.id) ?? null,
-  }));
+  const [workspaces, syncs] = await Promise.all([listWorkspaces(storage.read), lastSyncs(storage)]);
+  return workspaces.map((workspace) => ({ ...workspace, lastSync: syncs.get(workspace.id) ?? null }));
 }
 
 /** One index lookup per workspace, regardless of how many syncs it has. */

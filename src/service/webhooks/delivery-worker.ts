@@ -61,10 +61,11 @@ export async function runDelivery(
   stopping: AbortSignal,
   { timeoutMs, schedule } = defaultOptions,
 ): Promise<DeliveryEnd | undefined> {
-  const event = eventIn(delivery);
-  const request = event && deliveryRequest(delivery.hook, event, new Date(delivery.claimedAt));
-  const limits = { check: targets, timeoutMs, signal: stopping };
-  const end = request === undefined ? damaged : endOf(await deliver(request, limits), delivery, schedule);
+  // Only recordEvents() writes the column.
+  const event = JSON.parse(delivery.event) as HookEventOccurrence;
+  const request = deliveryRequest(delivery.hook, event, new Date(delivery.claimedAt));
+  const outcome = await deliver(request, { check: targets, timeoutMs, signal: stopping });
+  const end = endOf(outcome, delivery, schedule);
   if (end === undefined) {
     // Attempts are counted only when they end.
     await endClaim(storage, 'deliveries', delivery, { counted: 0 });
@@ -84,18 +85,6 @@ export async function runDelivery(
     );
   }
   return end;
-}
-
-const damaged: DeliveryEnd = { kind: 'given-up', reason: 'The delivery is damaged in the database.' };
-
-/** Undefined if it is damaged, so that later deliveries with the same key do not wait for it. */
-function eventIn({ event }: ClaimedDelivery): HookEventOccurrence | undefined {
-  try {
-    // Only recordEvents() writes the column.
-    return JSON.parse(event) as HookEventOccurrence;
-  } catch {
-    return undefined;
-  }
 }
 
 /**

@@ -14,7 +14,9 @@ import { newWebhookSecret, type WebhookSecret } from '../webhooks/signature.ts';
 export async function allWorkspaces(db: Database) {
   const rows = await db.selectFrom('workspaces').selectAll().orderBy('id').execute();
   return rows.map((row) => ({
-    ...toWorkspace(row),
+    id: row.id,
+    remote: redactRemote(row.remote),
+    created_at: asTimestamp(row.created_at),
     settings: Object.fromEntries(settingNames.map((name) => [name, row[name]])),
     isClosed: row.remote === removedRemote,
   }));
@@ -75,12 +77,6 @@ export async function updateWorkspace(
   await recordAudit(db, { actor, action: 'workspace.updated', detail });
   return true;
 }
-
-export const toWorkspace = ({ id, remote, created_at }: Pick<Row, 'id' | 'remote' | 'created_at'>): Workspace => ({
-  id,
-  remote: redactRemote(remote),
-  created_at: asTimestamp(created_at),
-});
 
 /** Records the branch that clones of the mirror check out, unless the remote of the workspace has changed. */
 export async function noteDefaultBranch(

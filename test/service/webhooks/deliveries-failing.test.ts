@@ -64,16 +64,6 @@ describe.each(databaseKinds)('failing deliveries on $name', (kind) => {
     expect(await waiting()).toBe(0);
   });
 
-  test('a delivery that cannot be read is given up: the next one of its path does not wait for it', async () => {
-    const { target } = await told(ok);
-    await changeRows(storage, 'deliveries', { event: '{' });
-    await release('a');
-    const { attempts, log } = startDeliveryWorkers(storage);
-    await expect.poll(attempts, patient).toEqual({ 'given-up': 1, delivered: 1 });
-    expect(target.deliveries).toMatchObject([{ body: expect.stringContaining('lock.released') }]);
-    expect(log()).toContain('is damaged in the database');
-  });
-
   test('each attempt is signed again, with its own time', async () => {
     const { target } = await told(failing);
     await setDeliveries({ created_at: 0 });
