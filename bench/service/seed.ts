@@ -108,7 +108,6 @@ const lockRow = (index: number): LockRow => ({
   workspace_id: workspace,
   path: lockPath('seeded', index),
   id: `lock_${String(index).padStart(36, '0')}`,
-  type: 'exclusive',
   owner: 'release',
   note: null,
   origin: 'https://github.com/studio/game/actions/runs/1234567890/attempts/1',

@@ -62,7 +62,6 @@ export async function hold({ commit }: Storage, at: number): Promise<void> {
           workspace_id: 'game',
           path,
           id: `lock_${index}`,
-          type: 'exclusive',
           owner,
           origin: `https://ci.example.com/studio/game/runs/${run}/attempts/1`,
           acquired_at: at - minutesAgo * minute,

@@ -68,7 +68,7 @@ export async function storeLocks(
   { commit }: Pick<Storage, 'commit'>,
   ...locks: readonly (Partial<Lock> & Pick<Lock, 'workspace_id' | 'path'>)[]
 ): Promise<void> {
-  const held = { type: 'exclusive', owner: 'ada', origin: null, fence: 1 };
+  const held = { owner: 'ada', origin: null, fence: 1 };
   const times = { acquired_at: 1, expires_at: 8_000_000_000_000 };
   const rows = locks.map((lock) => ({ id: `lock_${lock.workspace_id}_${lock.path}`, ...held, ...times, ...lock }));
   await commit('global', (db) => db.insertInto('locks').values(rows).execute());

@@ -31,7 +31,6 @@ export function addLfsLockRoutes(app: App, routes: ApiParts): void {
         workspace: workspace.id,
         path,
         compare: () => routes.compare({ workspace, branch, paths: [path] }),
-        type: 'exclusive',
         ttl: lfsLockTtl(workspace),
         bearer: bearerOf(c),
         origin: runOriginOf(c),

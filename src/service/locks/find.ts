@@ -1,6 +1,5 @@
 import { type Selectable, type SqlBool, sql } from 'kysely';
 import { byPath } from '../../interface/lock-path.ts';
-import { lockTypes } from '../../interface/resources.ts';
 import type { Lock } from '../contract/schemas.ts';
 import { batchQuery, inInputOrder, inputIndex, textOf } from '../storage/batch-query.ts';
 import { coalesceReads } from '../storage/coalesce-reads.ts';
@@ -49,7 +48,7 @@ export type LockRow = Selectable<Tables['locks']>;
 export const toLock = (row: LockRow): Lock => ({
   id: row.id,
   path: row.path,
-  type: typeOf(row.type),
+  type: 'exclusive',
   owner: row.owner,
   origin: row.origin,
   note: row.note,
@@ -58,9 +57,6 @@ export const toLock = (row: LockRow): Lock => ({
   fence: row.fence,
   lease: row.lease_id,
 });
-
-// A newer version of the service may have stored a type that this one does not support.
-const typeOf = (text: string): Lock['type'] => lockTypes.find((type) => type === text) ?? 'exclusive';
 
 export interface LockQuery {
   readonly workspace: string;

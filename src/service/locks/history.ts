@@ -49,7 +49,7 @@ export async function endLocks(
 ): Promise<void> {
   if (ends.length === 0) return;
   const rows = ends.map(({ lock, at, by }) => {
-    const { id, type: _, expires_at: __, ...recorded } = lock;
+    const { id, expires_at: _, ...recorded } = lock;
     return { ...recorded, lock_id: id, ended_at: at, ended_by: by };
   });
   await deleteLocks(db, rows);

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { milliseconds, type Ttl } from '../../interface/duration.ts';
-import type { Lock } from '../contract/schemas.ts';
 import { recordEventsFor, subscribersOf } from '../outbox/outbox.ts';
 import { batchQuery, excludedOf, insertFrom, numberOf, rowsOf, textOf, valueText } from '../storage/batch-query.ts';
 import type { Database } from '../storage/storage.ts';
@@ -15,7 +14,6 @@ import { endLocks, expiryOf, lockEvent } from './history.ts';
 export interface LockRequest {
   readonly workspace: string;
   readonly lease?: string | undefined;
-  readonly type: Lock['type'];
   readonly ttl: Ttl;
   readonly bearer: Bearer;
   readonly origin: string | null;
@@ -64,7 +62,7 @@ function membersOf(grants: readonly Grant[], fences: Map<string, { readonly at: 
   let ids: string | undefined;
   let number = firstLockNumber;
   return grants.map(({ request, keys }) => {
-    const { workspace, type, ttl, bearer, origin, note = null, lease = null, fromLfs } = request;
+    const { workspace, ttl, bearer, origin, note = null, lease = null, fromLfs } = request;
     const { at, fence } = fences.get(workspace) ?? { at: Number.NaN, fence: Number.NaN };
     fences.set(workspace, { at, fence: fence + keys.length });
     ids ??= newLockIds(at);
@@ -72,7 +70,6 @@ function membersOf(grants: readonly Grant[], fences: Map<string, { readonly at: 
     number += keys.length;
     const shared = {
       workspace_id: workspace,
-      type,
       owner: bearer.owner,
       origin,
       note,
@@ -85,7 +82,7 @@ function membersOf(grants: readonly Grant[], fences: Map<string, { readonly at: 
   });
 }
 
-const texts = ['type', 'owner', 'origin', 'note', 'lease_id'] as const;
+const texts = ['owner', 'origin', 'note', 'lease_id'] as const;
 const numbers = ['from_lfs', 'acquired_at', 'expires_at'] as const;
 
 /** Reads the shared columns of each grant only once. */

@@ -35,7 +35,7 @@ export const tables = {
     name text primary key, secret text not null`,
   locks: `
     workspace_id bytes not null references workspaces (id), path bytes not null, id bytes not null,
-    type text not null, owner text not null, origin text, note text,
+    owner text not null, origin text, note text,
     from_lfs integer not null default 0, lease_id text, acquired_at bigint not null,
     expires_at bigint not null, fence bigint not null,
     primary key (workspace_id, path)`,

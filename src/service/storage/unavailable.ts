@@ -46,7 +46,7 @@ export async function checkNewestRows(db: Database): Promise<void> {
     (select name from tokens order by id desc limit 1) as token,
     (select remote from workspaces order by id desc limit 1) as workspace,
     (select value from fences order by workspace_id desc limit 1) as fence,
-    (select type from locks order by expires_at desc, workspace_id desc limit 1) as lock,
+    (select owner from locks order by expires_at desc, workspace_id desc limit 1) as lock,
     (select lock_id from lock_history order by workspace_id desc, ended_at desc, fence desc limit 1) as ended,
     (select fingerprint from remembered_answers order by workspace_id desc, created_at desc limit 1) as answer`.execute(
     db,

@@ -30,7 +30,7 @@ describe.each(databaseKinds)('changes during requests for a lease, on $name', (k
 
   const requestOf = (id: string, paths: readonly string[], count?: number): LeaseRequest => ({
     ...{ workspace: 'game', id, bearer: bearerOf('ada'), origin: null, fingerprint: 'same', note: null },
-    ...{ readPaths: async () => paths.map(pathOf), count, type: 'exclusive', ttl: valueIn(parseTtl('1m')) },
+    ...{ readPaths: async () => paths.map(pathOf), count, ttl: valueIn(parseTtl('1m')) },
     compare: async () => upToDate,
   });
   /** Attempts a request once: without a place in line, unless given otherwise. */

@@ -12,7 +12,7 @@ import { valueIn } from '../../support/value-in.ts';
 import { bearerOf, locksOn } from '../locks/taken-locks.ts';
 
 const actor = { name: 'ada', tokenId: null, address: null };
-const terms = { type: 'exclusive', ttl: valueIn(parseTtl('1h')), origin: null, note: null } as const;
+const terms = { ttl: valueIn(parseTtl('1h')), origin: null, note: null } as const;
 const pathOf = (path: string) => valueIn(parseLockPath(path));
 const options = { seconds: 30, urgency: 3, gone: AbortSignal.any([]), authenticate: async () => undefined };
 

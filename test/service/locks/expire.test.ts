@@ -15,10 +15,10 @@ describe.each(databaseKinds)('expired locks on $name', (kind) => {
 
   const expired = (workspace: string, count: number, at: number) =>
     storage.commit('global', (db) =>
-      sql`insert into locks (workspace_id, path, id, type, owner, acquired_at, expires_at, fence)
+      sql`insert into locks (workspace_id, path, id, owner, acquired_at, expires_at, fence)
         with recursive numbers (n) as (select 0 union all select n + 1 from numbers where n < ${sql.lit(count - 1)})
         select ${sql.lit(workspace)}, ${sql.lit(`${workspace}/`)} || n, ${sql.lit(`lock_${workspace}_`)} || n,
-          'exclusive', 'ada', 0, ${sql.lit(at)}, n from numbers`.execute(db),
+          'ada', 0, ${sql.lit(at)}, n from numbers`.execute(db),
     );
 
   const left = async (workspace: string): Promise<number> =>

@@ -25,7 +25,7 @@ async function waitingClient(
 ) {
   await storeLocks(database, { workspace_id: workspace, path, owner: 'bob' });
   const bearer = bearerOf('ada');
-  const request = { workspace, path: valueIn(parseLockPath(path)), type: 'exclusive', origin: null, bearer } as const;
+  const request = { workspace, path: valueIn(parseLockPath(path)), origin: null, bearer } as const;
   const leaving = new AbortController();
   const options = { seconds: 30, urgency: 3, gone: leaving.signal, authenticate: async () => undefined };
   const own = { ...request, ttl: valueIn(parseTtl('1m')), compare };
@@ -141,7 +141,7 @@ describe.each(databaseKinds)('a client in line, on $name', (kind) => {
     const client = { workspace, owner: 'ada', path, ms: 30_000, gone };
     const others = isFull ? Array.from({ length: maxWaitersOfOwner }, () => locks.waitUntilFree(client)) : [];
     const [bearer, ttl, lockPath] = [bearerOf('ada'), valueIn(parseTtl('1m')), valueIn(parseLockPath(path))];
-    const request = { workspace, path: lockPath, type: 'exclusive', origin: null, bearer, ttl } as const;
+    const request = { workspace, path: lockPath, origin: null, bearer, ttl } as const;
     const options = { seconds, urgency: 3, gone, authenticate: async () => undefined };
     const keyed = keyedRequest({ tokenId: bearer.id, workspace, key: 'key' }, []);
     const asked = locks.acquire(keyed, { ...request, compare: async () => upToDate }, options);
@@ -169,7 +169,6 @@ describe.each(databaseKinds)('a client in line, on $name', (kind) => {
     const own = {
       workspace,
       path: valueIn(parseLockPath(path)),
-      type: 'exclusive',
       origin: null,
       bearer,
       ttl,

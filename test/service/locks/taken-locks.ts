@@ -20,7 +20,7 @@ export const noRules: TakeRules = { quota: async () => new Map(), keepPresent: a
 
 /** A request of Ada for an exclusive lock for an hour, unless given otherwise. */
 export const lockRequest = (path: string, more: Partial<TakeRequest> = {}): TakeRequest => ({
-  ...{ workspace: 'game', type: 'exclusive', ttl: valueIn(parseTtl('1h')), bearer: bearerOf('ada'), origin: null },
+  ...{ workspace: 'game', ttl: valueIn(parseTtl('1h')), bearer: bearerOf('ada'), origin: null },
   ...{ keys: [{ workspace: more.workspace ?? 'game', path }], wanted: 1, waitId: `wait for ${path}` },
   comparison: { latest: 'off', outdated: [] },
   ...more,

@@ -27,8 +27,8 @@ test.skipIf(postgresServer === undefined)(
     const planned = sql`select name from pg_prepared_statements where statement like '%$1%'`;
     expect((await planned.execute(storage.read)).rows.length).toBeGreaterThan(3);
     await storage.commit('global', async (db) => {
-      await sql`insert into locks (workspace_id, path, id, type, owner, acquired_at, expires_at, fence)
-        select ${id}, 'b/' || number, 'lock_' || number, 'exclusive', 'ada', 1, 8000000000000, number
+      await sql`insert into locks (workspace_id, path, id, owner, acquired_at, expires_at, fence)
+        select ${id}, 'b/' || number, 'lock_' || number, 'ada', 1, 8000000000000, number
         from generate_series(1, ${rowsInTable}::integer) as number`.execute(db);
     });
     const counted = async () => {

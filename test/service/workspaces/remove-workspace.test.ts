@@ -55,10 +55,8 @@ describe.each(databaseKinds)('a workspace on $name', (kind) => {
         finished_at) ${numbers(rows)} select ${workspace} || n, ${workspace}, 'main', 'ci', 'succeeded', 0, 0, 1, n, n from numbers`.execute(
         db,
       );
-      await sql`insert into locks (workspace_id, path, id, type, owner, acquired_at, expires_at, fence)
-        ${numbers(rows)} select ${workspace}, 'path ' || n, 'lock_' || n, 'exclusive', 'ci', 0, n, n from numbers`.execute(
-        db,
-      );
+      await sql`insert into locks (workspace_id, path, id, owner, acquired_at, expires_at, fence)
+        ${numbers(rows)} select ${workspace}, 'path ' || n, 'lock_' || n, 'ci', 0, n, n from numbers`.execute(db);
     });
 
   test('is removed in pieces, and all data of another workspace stays', async () => {

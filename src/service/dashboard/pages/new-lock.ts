@@ -31,7 +31,6 @@ export function addNewLockPages(site: Site): void {
       await locks.acquire(undefined, {
         workspace: workspace.id,
         path,
-        type: 'exclusive',
         ttl: duration,
         note,
         compare: async () => uncompared(latestMode.of(workspace.latest), unknownVersion),
