@@ -8,7 +8,7 @@ import { batchQuery, numberOf, textOf } from '../storage/batch-query.ts';
 import type { Database } from '../storage/storage.ts';
 import type { Bearer } from '../tokens/tokens.ts';
 import { findLocks, type LockRow, type StoredLock, toLock } from './find.ts';
-import { endLocks } from './history.ts';
+import { endLocks, type LockEnd } from './history.ts';
 import { heldBy } from './refusals.ts';
 
 /** Renewals and releases, decided in input order, with few queries for any number of them. */
@@ -77,41 +77,32 @@ export interface ReleaseRequest extends ChangeRequest {
   readonly reason?: string | null | undefined;
 }
 
-interface Granted extends ReleaseRequest {
-  readonly found: StoredLock;
-}
-
 export async function releaseLocks(
   db: Database,
   requests: readonly ReleaseRequest[],
 ): Promise<readonly ChangeDecision[]> {
   const keys = keysOf(requests);
   const [locks, subscribers] = await Promise.all([findLocks(db, keys), subscribersOf(db, keys)]);
-  const granted = new Map<string, Granted>();
+  const ends = new Map<string, LockEnd & { readonly request: ReleaseRequest }>();
   const releases = requests.map((request, index): ChangeDecision => {
     const found = locks[index];
     const { path, match, bearer, force } = request;
-    if (found === undefined || granted.has(found.id)) {
+    if (found === undefined || ends.has(found.id)) {
       const detail = `There is no lock on ${path}. It was released, has expired, or never existed.`;
       return new Refusal('not-found', detail);
     }
     if (!match(found.id)) return anotherLock(found);
     const mayRelease = isOwnLock(found, bearer) || (force && grants(bearer.scopes, 'locks:admin'));
     if (!mayRelease) return force ? notAdmin(found, bearer) : ofAnotherOwner(found, forceAdvice);
-    granted.set(found.id, { ...request, found });
+    ends.set(found.id, { request, lock: found, at: found.expires_at - found.remainingMs, by: bearer.owner });
     return { kind: 'released', lock: toLock(found) };
   });
-  const ended = [...granted.values()];
-  const ends = ended.map(({ found: lock, bearer }) => ({
-    lock,
-    at: lock.expires_at - lock.remainingMs,
-    by: bearer.owner,
-  }));
-  await endLocks(db, ends, subscribers);
-  for (const { workspace, path, bearer, actor, reason, found } of ended) {
-    const { id, owner, origin } = found;
+  await endLocks(db, [...ends.values()], subscribers);
+  for (const { lock, request } of ends.values()) {
+    const { workspace, path, bearer, actor, reason } = request;
+    const { id, owner, origin } = lock;
     const detail = { workspace, path, lock: id, owner, origin, ...(reason && { reason }) };
-    if (!isOwnLock(found, bearer)) await recordAudit(db, { actor, action: 'lock.force-released', detail });
+    if (!isOwnLock(lock, bearer)) await recordAudit(db, { actor, action: 'lock.force-released', detail });
   }
   return releases;
 }

@@ -39,35 +39,27 @@ export function createWaitInLine(read: Database, { wait }: Pick<LockWaiters, 'wa
       }
     }
     let last = await sinceArrival(presence, client, (during) => decide(true, during));
-    let waitedSeconds: number | undefined = seconds;
-    let retryAfterSeconds = seconds > 0 ? 0 : placeRetrySeconds;
-    let isAnswered = false;
+    let outcome: Awaited<ReturnType<typeof wait>> = 'turn';
     if (last.kind === 'blocked' && seconds > 0) presence.enter(client);
     try {
-      while (last.kind === 'blocked' && seconds > 0) {
+      while (last.kind === 'blocked' && seconds > 0 && outcome === 'turn') {
         const ms = Math.max(0, deadline - performance.now());
-        const outcome = await wait({ id, workspace, owner, gone, ms, watched: last.watched });
-        // Too many clients are waiting. A response without `Preference-Applied` tells the client that it did not wait.
-        if (outcome === undefined) {
-          waitedSeconds = undefined;
-          retryAfterSeconds = last.retryAfterSeconds;
-        }
-        if (outcome !== 'turn') {
-          if (outcome === 'gone') await presence.leave(client, 0);
-          // When this instance stops, the client retries at another one.
-          isAnswered = outcome === 'timeout' || outcome === undefined;
-          // The paths may have changed hands during the wait. If none is in the way, its turn came too late.
-          const now = outcome === 'timeout' ? await last.lookAgain(read) : undefined;
-          if (now?.watched.length) last = now;
-          break;
-        }
-        last = await decide(false, (work) => work());
+        outcome = await wait({ id, workspace, owner, gone, ms, watched: last.watched });
+        if (outcome === 'turn') last = await decide(false, (work) => work());
       }
-      if (last.kind === 'granted') return { ...last, waitedSeconds };
+      if (last.kind === 'granted') return { ...last, waitedSeconds: seconds };
+      if (outcome === 'gone') await presence.leave(client, 0);
+      // The paths may have changed hands during the wait. If none is in the way, its turn came too late.
+      const now = outcome === 'timeout' ? await last.lookAgain(read) : last;
       const queue = await placeInLine(read, id);
-      // Others look again within requestGapMs, even at a path that was kept for this client: see lookAgainMs().
-      if (isAnswered) await presence.leave(client, untilRetryMs(retryAfterSeconds));
-      return { ...last, waitedSeconds, queue, retryAfterSeconds };
+      // Too many clients are waiting. A response without `Preference-Applied` tells the client that it did not wait.
+      const isFull = outcome === undefined;
+      const retryAfterSeconds = isFull ? last.retryAfterSeconds : seconds > 0 ? 0 : placeRetrySeconds;
+      // Others look again within requestGapMs, even at a path that was kept for this client: see lookAgainMs(). When this
+      // instance stops, the client retries at another one.
+      if (isFull || outcome === 'timeout') await presence.leave(client, untilRetryMs(retryAfterSeconds));
+      const blocked = now.watched.length > 0 ? now : last;
+      return { ...blocked, waitedSeconds: isFull ? undefined : seconds, queue, retryAfterSeconds };
     } finally {
       presence.exit(client);
     }
