@@ -112,15 +112,16 @@ async function takeNew(
   if (decision === undefined) throw new Error('take() returned no decision.');
   if (decision.kind !== 'granted') return decision;
   const { locks } = decision;
-  const [{ id, expires_at } = { id: '', expires_at: Number.NaN }] = locks;
+  const [first] = locks;
+  if (first === undefined) throw new Error('The grant contains no lock.');
   const row: LeaseRow = {
     workspace_id: workspace,
     id: lease,
     owner: bearer.owner,
     fingerprint,
     pool,
-    lock_ids: sharedIdOf(id),
-    expires_at,
+    lock_ids: sharedIdOf(first.id),
+    expires_at: first.expires_at,
   };
   await storeLease(db, row);
   return { kind: 'granted', isNew: true, row, locks, lost: [] };

@@ -64,9 +64,10 @@ export function createLocks({ storage, idempotency, quotas, metrics, onError }: 
 
   const inLine = createWaitInLine(read, waiters, presence);
   const rules = { quota: createLockQuota(quotas), keepPresent: presence.keepOverdue };
-  const parts = { storage, idempotency, rules, inLine, onChange, onError };
+  const { changed } = waiters;
+  const parts = { storage, idempotency, rules, inLine, changed, onChange, onError };
   return {
-    ...singleLocks(parts, waiters.changed),
+    ...singleLocks(parts),
     ...leasesOf(parts),
     ...requestsOfPeople(parts),
     /** Waits until nobody holds the path. Undefined if too many clients already wait. */
@@ -87,14 +88,12 @@ export function createLocks({ storage, idempotency, quotas, metrics, onError }: 
 interface LockParts extends Pick<LocksOptions, 'storage' | 'idempotency' | 'onError'> {
   readonly rules: TakeRules;
   readonly inLine: WaitInLine;
+  /** Tells the clients here that the line of a path has changed. */
+  readonly changed: (line: string) => void;
   readonly onChange: (workspace: string, paths: readonly string[]) => void;
 }
 
-/** `changed` tells the clients here that the line of a path has changed. */
-function singleLocks(
-  { storage, idempotency, rules, inLine, onChange, onError }: LockParts,
-  changed: (line: string) => void,
-) {
+function singleLocks({ storage, idempotency, rules, inLine, changed, onChange, onError }: LockParts) {
   const commitAcquire = idempotency.idempotentBatch({
     decide: (db, requests: readonly TakeRequest[]) => take(db, requests, rules),
     isDone: ({ kind }) => kind === 'granted',

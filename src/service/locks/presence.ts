@@ -14,8 +14,6 @@ export interface Client extends Pick<Wait, 'id' | 'workspace' | 'gone'> {
   keptAt: number;
 }
 
-type InWorkspace = Pick<Client, 'workspace'>;
-
 /** If the database stalls for longer than two rounds of keep(), clients here may seem absent after that. */
 const overdueMs = 3_000;
 
@@ -96,7 +94,7 @@ export function createPresence(
      * waited for the database just as long. Returns whether it extended the presence of any client. After an outage,
      * this includes the clients of other instances that were present at its start.
      */
-    async keepOverdue(db: Database, deciding: readonly InWorkspace[]): Promise<boolean> {
+    async keepOverdue(db: Database, deciding: readonly Pick<Client, 'workspace'>[]): Promise<boolean> {
       const due = performance.now() - overdueMs;
       const lapsing = [...here].filter(({ keptAt, gone }) => keptAt < due && !gone.aborted);
       const overdue = [...lapsing, ...unstored.values()];
@@ -105,11 +103,8 @@ export function createPresence(
       const workspaces = new Set(deciding.map(({ workspace }) => workspace));
       const clients = overdue.filter(({ workspace }) => workspaces.has(workspace));
       if (clients.length > 0) await extend(db, clients);
-      if (agoMs !== undefined)
-        await extendLapsed(
-          db,
-          [...workspaces].map((workspace) => ({ workspace, agoMs })),
-        );
+      const lapsed = agoMs === undefined ? [] : [...workspaces].map((workspace) => ({ workspace, agoMs }));
+      if (lapsed.length > 0) await extendLapsed(db, lapsed);
       return clients.length > 0 || agoMs !== undefined;
     },
   };
