@@ -83,11 +83,13 @@ export async function releaseStep(
   const begin = `Released ${pluralize(released, 'lock')} at the end of the job`;
   const outcome = resultsOutcome(results, 'released', begin, now());
   const cancellations = candidates.entries.filter((entry) => entry.kind === 'run-cancelled');
+  // Nothing relied on the locks of a step that was killed before it had outputs.
+  const onLost = saved.length === 0 ? 'warn' : state('on-lost');
   await reporter.finish(
     'Workspace: locks at the end of the job',
     {
       ...outcome,
-      ...lossesOf(outcome, state('on-lost'), cancelledText(cancellations.find((entry) => entry.step === step))),
+      ...lossesOf(outcome, onLost, cancelledText(cancellations.find((entry) => entry.step === step))),
       ...(results.length === 0 && { sentence: nothingLeft }),
       chart: chartOf(candidates.granted, results, now(), redact),
     },

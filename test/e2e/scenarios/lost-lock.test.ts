@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { isReleasing } from '../../support/fault-proxy.ts';
-import { hero, locking, openStage, useService } from './stage.ts';
+import { isReleasing, pathByPath } from '../../support/fault-proxy.ts';
+import { hero, locking, openStage, openWithProxy, useService } from './stage.ts';
 
 useService();
 
@@ -23,5 +23,24 @@ test('without any way to identify locks, one within its lifetime is released, an
     annotations: [{ level: 'warning', message: expect.stringContaining('the current lock was left alone') }],
   });
   expect(proxy.passed.filter(isReleasing).map(({ path }) => path)).toEqual(['b']);
+  expect(await stage.locks()).toEqual([theirs]);
+});
+
+test('a lost lock of a step that was killed before it had outputs does not fail the job', async () => {
+  const { stage, proxy, job } = await openWithProxy(pathByPath);
+  const asked = Promise.withResolvers<void>();
+  proxy.meet(({ path }) => {
+    if (path !== 'b') return undefined;
+    asked.resolve();
+    return { kind: 'silence' };
+  });
+  const step = await job.step(locking(['a', 'b']));
+  await asked.promise;
+  await step.kill();
+  proxy.meet(() => undefined);
+  await stage.expire('a');
+  const theirs = await stage.takenByGrace('a');
+  const lost = { level: 'warning', message: expect.stringMatching(/lost its lock on a/) };
+  await expect(job.post()).resolves.toMatchObject([{ conclusion: 'success', annotations: [lost] }]);
   expect(await stage.locks()).toEqual([theirs]);
 });
