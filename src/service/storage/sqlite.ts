@@ -135,7 +135,7 @@ function asKyselyDatabase(database: DatabaseSync): SqliteDatabase {
     // SQLite fails a deferred transaction at once if it reads first and another process writes before it does.
     const statement: StatementSync = database.prepare(text === 'begin' ? 'begin immediate' : text);
     // Kysely's compiler emits only strings, numbers, bigints, buffers and null for the types in `Tables`.
-    const values = (parameters: readonly unknown[]) => parameters.map(clampInteger) as SQLInputValue[];
+    const values = (parameters: readonly unknown[]) => parameters as readonly SQLInputValue[];
     return {
       reader: statement.columns().length > 0,
       all: (parameters) => statement.all(...values(parameters)),
@@ -159,12 +159,6 @@ function asKyselyDatabase(database: DatabaseSync): SqliteDatabase {
     },
   };
 }
-
-/** Clamps integers to the safe range. node:sqlite can write larger ones, but throws when it reads them. */
-const clampInteger = (value: unknown): unknown =>
-  typeof value === 'number' && Number.isInteger(value)
-    ? Math.max(Number.MIN_SAFE_INTEGER, Math.min(value, Number.MAX_SAFE_INTEGER))
-    : value;
 
 const pollMs = 100;
 

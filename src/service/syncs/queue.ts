@@ -96,7 +96,6 @@ export async function claimSync(storage: Storage, except: readonly string[] = []
           claimed_until: claimedUntil,
         })
         .where('id', '=', next.id)
-        // Only the necessary columns: an unreadable number in any other would block the claims of all workspaces.
         .returning(['id', 'workspace_id', 'branch', 'attempts'])
         .executeTakeFirstOrThrow();
       const { remote, ...lfs } = await db
