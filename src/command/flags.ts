@@ -90,11 +90,11 @@ export const repeated = <T>(
   },
 });
 
-/** Comma-separated, repeatable flag. */
+/** Comma-separated, repeatable flag. Equal values count once. */
 export function list<T>(...described: Parameters<typeof repeated<T>>): Flag<readonly T[]> {
   const flag = repeated(...described);
   const split = (text: string): readonly string[] => text.split(',').map((entry) => entry.trim());
-  return { ...flag, read: (texts, source) => flag.read(texts.flatMap(split), source) };
+  return { ...flag, read: (texts, source) => flag.read([...new Set(texts.flatMap(split))], source) };
 }
 
 export const rest = <T>(...described: Parameters<typeof repeated<T>>): Flag<readonly T[]> => ({

@@ -7,7 +7,7 @@ import { accepted, oneOf, type Parsed, refused } from '../../interface/parsed.ts
 import { type Scope, scopeMeanings, scopes } from '../contract/scopes.ts';
 import { parseTokenName, parseTokenOwner, scopeLimitProblem } from '../tokens/new-token.ts';
 import { createToken, listTokens, revokeToken, type Token } from '../tokens/tokens.ts';
-import { githubIssuer, newRule, parseClaim, parseIssuer, parseRuleOwner, ruleProblems } from '../trust/new-rule.ts';
+import { githubIssuer, parseClaim, parseIssuer, parseRuleOwner, ruleProblems } from '../trust/new-rule.ts';
 import { addTrustRule, listTrustRules, removeTrustRule } from '../trust/rules.ts';
 import { parseWorkspaceId } from '../workspaces/workspace-id.ts';
 import { defineStorageCommand, requireWorkspaces } from './storage-command.ts';
@@ -20,6 +20,8 @@ const permissionFlags = {
   scopes: list('LIST', 'the scopes of the token, separated by commas', parseScope, 'required'),
   workspaces: list('LIST', 'limit the token to these workspaces, separated by commas', parseWorkspaceId, 'default all'),
 };
+
+const nullForAll = (workspaces: readonly string[]) => (workspaces.length === 0 ? null : workspaces);
 
 /** The error does not quote the value, because users confuse the secret of a token with its id. */
 export const idOf =
@@ -55,15 +57,13 @@ const tokenCreate = defineStorageCommand({
   },
   example: '--name ci --scopes sync,locks:write --expires 90d',
   check({ scopes, workspaces }) {
-    const reason = scopeLimitProblem(scopes, workspaces.length === 0 ? null : workspaces);
+    const reason = scopeLimitProblem(scopes, nullForAll(workspaces));
     return reason === undefined ? [] : [`${reason} Leave --workspaces out, or name other scopes.`];
   },
   async run({ flags }, storage) {
-    const { name, owner, expires: lifetime = null } = flags;
-    const scopes = [...new Set(flags.scopes)];
-    const workspaces = flags.workspaces.length === 0 ? null : [...new Set(flags.workspaces)];
-    await requireWorkspaces(storage, workspaces ?? []);
-    const created = { name, owner, scopes, workspaces, lifetime };
+    const { name, owner, scopes, workspaces, expires: lifetime = null } = flags;
+    await requireWorkspaces(storage, workspaces);
+    const created = { name, owner, scopes, workspaces: nullForAll(workspaces), lifetime };
     const { token, secret } = await storage.change((...by) => createToken(...by, created));
     return {
       document: { token, secret },
@@ -139,12 +139,12 @@ const trustAdd = defineStorageCommand({
   example:
     '--owner release-bot --claim repository_id=123 --claim repository_owner_id=45 --claim ref=refs/heads/main --scopes sync,locks:write',
   check: ruleProblems,
-  async run({ flags: given }, storage) {
-    await requireWorkspaces(storage, given.workspaces);
-    const added = await storage.change((...by) => addTrustRule(...by, newRule(given)));
-    const { rule } = added;
+  async run({ flags: { issuer, owner, claim, scopes, workspaces } }, storage) {
+    await requireWorkspaces(storage, workspaces);
+    const added = { issuer, owner, claims: Object.fromEntries(claim), scopes, workspaces: nullForAll(workspaces) };
+    const { kind, rule } = await storage.change((...by) => addTrustRule(...by, added));
     const claims = Object.entries(rule.claims).map(([name, value]) => `${name}=${value}`);
-    if (added.kind === 'exists') throw new CommandError(`The same rule already exists: ${rule.id}. Nothing was added.`);
+    if (kind === 'exists') throw new CommandError(`The same rule already exists: ${rule.id}. Nothing was added.`);
     return {
       document: { rule },
       lines: [

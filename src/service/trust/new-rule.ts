@@ -1,7 +1,6 @@
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import type { Scope } from '../contract/scopes.ts';
 import { parseTokenOwner } from '../tokens/new-token.ts';
-import type { NewTrustRule } from './rules.ts';
 
 /** Accepts plain http, which works only in networks that the operator allows: checked when the keys are fetched. */
 export function parseIssuer(text: string): Parsed<string> {
@@ -17,14 +16,10 @@ export function parseIssuer(text: string): Parsed<string> {
 export const parseRuleOwner = (text: string): Parsed<string> =>
   text.trim() === '' ? refused('Enter the owner of the locks of these jobs.') : parseTokenOwner(text);
 
-/** A rule as entered on the command line. Each field has already been parsed. */
 interface EnteredRule {
-  readonly owner: string;
   readonly issuer: string;
   readonly claim: readonly RuleClaim[];
   readonly scopes: readonly Scope[];
-  /** Empty for all. */
-  readonly workspaces: readonly string[];
 }
 
 /** The problems of combinations of fields, by flag. */
@@ -37,15 +32,6 @@ export function ruleProblems({ issuer, claim, scopes }: EnteredRule): readonly s
       : []),
   ];
 }
-
-/** The rule. Call it only if ruleProblems() found none. */
-export const newRule = ({ issuer, owner, claim, scopes, workspaces }: EnteredRule): NewTrustRule => ({
-  issuer,
-  owner,
-  claims: Object.fromEntries(claim),
-  scopes: [...new Set(scopes)],
-  workspaces: workspaces.length === 0 ? null : [...new Set(workspaces)],
-});
 
 /** Names, which others can take over, and `sub`, whose format has changed. */
 const neverMatched = ['sub', 'repository', 'repository_owner'];

@@ -10,7 +10,7 @@ const gitlab = ['--issuer=https://gitlab.com', '--claim=project_id=22', '--claim
 
 test('trust rules are added, listed and removed, and recorded in the audit', async () => {
   expect((await run('trust', 'list')).stdout).toContain('There are no trust rules yet. Add one with: ');
-  const args = [...main, '--claim=environment=production', '--workspaces=sample'];
+  const args = [...main, '--claim=environment=production', '--workspaces=sample,sample'];
   const { rule } = await json(...add('--owner=release-bot', ...args));
   expect(rule).toEqual({
     id: expect.stringMatching(/^trust_[0-9a-f-]{36}$/),

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { githubIssuer, newRule, parseClaim, parseIssuer, ruleProblems } from '../../../src/service/trust/new-rule.ts';
+import { githubIssuer, parseClaim, parseIssuer, ruleProblems } from '../../../src/service/trust/new-rule.ts';
 
 const enterprise = 'https://git.example.com/_services/token';
 
@@ -37,32 +37,18 @@ describe('a field of a trust rule', () => {
 const owner = ['repository_owner_id', '45'] as const;
 const property = ['repo_property_asset-repo', 'true'] as const;
 
-type EnteredRule = Parameters<typeof newRule>[0];
+type EnteredRule = Parameters<typeof ruleProblems>[0];
 
 const github: EnteredRule = {
   issuer: githubIssuer,
   claim: [['repository_id', '123'], owner],
-  owner: 'release-bot',
   scopes: ['sync'],
-  workspaces: [],
 };
 /** All repositories of an owner that have a custom property. */
 const assets: EnteredRule = { ...github, claim: [owner, property] };
 const gitlab: EnteredRule = { ...github, issuer: 'https://gitlab.com', claim: [['project_id', '22']] };
 
 describe('a trust rule', () => {
-  test('has its claims, and each scope and workspace once', () => {
-    const claim = [...github.claim, ['ref', 'refs/heads/main'], ['environment', 'production']] as const;
-    expect(newRule({ ...github, claim, scopes: ['sync', 'sync'], workspaces: ['a', 'a'] })).toEqual({
-      issuer: githubIssuer,
-      owner: 'release-bot',
-      claims: Object.fromEntries(claim),
-      scopes: ['sync'],
-      workspaces: ['a'],
-    });
-    expect(newRule(gitlab)).toMatchObject({ claims: { project_id: '22' }, workspaces: null });
-  });
-
   test('may name a custom property in place of the id of a repository', () => {
     expect(ruleProblems(assets)).toEqual([]);
   });
