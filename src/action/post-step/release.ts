@@ -132,7 +132,7 @@ export function readCandidates(
     .find(({ lock }) => lock.lease === step);
   return {
     entries,
-    granted: history.granted().filter(({ grant }) => grant.step === step),
+    granted: [...history.granted()].filter(({ grant }) => grant.step === step),
     held: history.held
       .filter(({ grant }) => grant.step === step)
       .map((lock) => ({
@@ -271,7 +271,8 @@ function createSettling(
     const end = await endLeaseInTime(lease, held.length > 0);
     if (end.kind !== 'ended') throw end.error;
     const endOf = endsInLease(end);
-    const known = new Set(held.map(({ grant }) => grant.path));
+    // Held, or ended: then an earlier step has reported that.
+    const known = new Set(candidates.granted.map(({ grant }) => grant.path));
     // Without a damaged ledger, the grant was never received, so the job did not rely on these locks.
     const reliedOn = candidates.ledgerError === undefined ? [] : end.lost.map(({ path }) => path);
     const others = [...end.released, ...reliedOn].filter((path) => !known.has(path));

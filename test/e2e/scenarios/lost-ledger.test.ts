@@ -1,4 +1,4 @@
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { appendFile, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { isLocking, isReleasing } from '../../support/fault-proxy.ts';
@@ -79,6 +79,18 @@ test('the locks of a killed step are reported as unknown if its ledger ends befo
   await expect(job.post()).resolves.toMatchObject([
     { annotations: [{ level: 'warning', message: expect.stringMatching(/lacks entries.*ttl expires\.$/) }] },
   ]);
+});
+
+test('with a truncated line, a loss that an unlock has found is not reported again at the end of the job', async () => {
+  const { stage, job } = await openWithJob();
+  await job.run(locking(['a', 'b']));
+  await stage.expire('a');
+  await job.run(unlocking({ path: 'a' }));
+  const theirs = await stage.takenByGrace('a');
+  await appendFile(ledgerOf(job), '{"kind":"granted"');
+  const [, post] = await job.post();
+  expect(post).toMatchObject({ conclusion: 'success', log: expect.stringContaining('Released 1 lock') });
+  expect(await stage.locks()).toEqual([theirs]);
 });
 
 test('with a truncated ledger, an unlock of a path leaves alone a lock that may belong to someone else', async () => {
