@@ -44,15 +44,16 @@ export function openEnds({ stage, proxy, network, players, book, short, givesNoP
   }
 
   /**
-   * Whether its only release was lost on the way: it is not repeated if nothing identifies the lock, because another job
-   * may hold the path. A post-step must report that.
+   * Whether its only release was lost on the way, or never sent: it is not repeated if nothing identifies the lock, because
+   * another job may hold the path. A post-step must report that.
    */
-  function isReleaseLost({ path, origin, acquired_at }: Lock): boolean {
+  function isReleaseLost({ isStopped }: Player, { path, origin, acquired_at }: Lock): boolean {
     const heldSince = Date.parse(acquired_at) - performance.timeOrigin;
     const isOfThis = (one: Passed): boolean =>
       isReleasing(one) && one.path === path && one.headers.referer === origin && one.at > heldSince;
     const isTold = new RegExp(`^ {2}${path}: (may still be locked|left alone)`, 'm').test(logs.get(origin ?? '') ?? '');
-    return givesNoProof && isTold && proxy.passed.some((one) => isOfThis(one) && isLostUnnoticed(one));
+    const isLost = isStopped || proxy.passed.some((one) => isOfThis(one) && isLostUnnoticed(one));
+    return givesNoProof && isTold && isLost;
   }
 
   /** Runs the post-steps. */
@@ -91,7 +92,7 @@ export function openEnds({ stage, proxy, network, players, book, short, givesNoP
       await short.look();
       await playPosts(player);
       const left = await locksOf(player);
-      for (const lock of left) if (isReleaseLost(lock)) outliving.add(lock.id);
+      for (const lock of left) if (isReleaseLost(player, lock)) outliving.add(lock.id);
       for (const lock of player.counted) {
         const isUnlocked = lock.unlockBegun === true && !left.some(({ id }) => id === lock.id);
         if (!lock.autoRelease && !isUnlocked) handOn(lock, left);

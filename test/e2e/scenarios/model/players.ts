@@ -18,6 +18,8 @@ export interface Player extends Account {
   /** Its steps; each has a post-step. */
   steps: PlayedStep[];
   counted: Counted[];
+  /** Whether a step was stopped, perhaps after it recorded a release, and before its request. */
+  isStopped: boolean;
 }
 
 export interface Players {
@@ -44,7 +46,7 @@ export async function openPlayers(
     // Patterns match files of the checkout.
     for (const path of paths) await writeFile(join(job.folders.workspace, path), '');
     const origin = `${serverUrl}/octo-games/dragon/actions/runs/${runId}/attempts/1`;
-    return { job, origin, steps: [], asked: new Set(), counted: [], broken: [], ledgerGone: false };
+    return { job, origin, steps: [], asked: new Set(), counted: [], broken: [], ledgerGone: false, isStopped: false };
   }
 
   const all: Player[] = [];

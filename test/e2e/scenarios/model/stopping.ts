@@ -59,6 +59,7 @@ export function stopsAtRequests(network: Network, proxy: FaultProxy) {
       const statusOf = ({ at }: Passing) => proxy.passed.find((one) => one.at === at)?.status;
       await expect.poll(() => met.every((passing) => statusOf(passing) !== undefined)).toBe(true);
     }
+    player.isStopped = true;
     const stopping = stop(step);
     network.watch(undefined);
     return stopping;
