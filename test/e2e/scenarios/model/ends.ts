@@ -135,7 +135,7 @@ export function openEnds({ stage, proxy, network, players, book, short, givesNoP
       await short.ended();
       for (const pid of pids) signal(pid, 'SIGCONT');
       await toldInLedger(
-        player.job,
+        player,
         renewed.map(({ id }) => id),
       );
     },

@@ -37,7 +37,7 @@ export function openOutside({ stage, proxy, network, players, book, short, hides
     await end(lock.path);
     book.broke(lock);
     // A ledger that was deleted no longer names the ids.
-    if (renewing !== undefined && !renewing.ledgerGone) await toldInLedger(renewing.job, [lock.id]);
+    if (renewing !== undefined) await toldInLedger(renewing, [lock.id]);
   }
 
   /** Without short locks, there is nothing to wait for. */
@@ -79,16 +79,16 @@ export function openOutside({ stage, proxy, network, players, book, short, hides
     async away(takes: readonly string[], who: Who): Promise<void> {
       await short.look();
       if (!(await isAnyShort())) return;
-      const lost = players.all.map(({ job, counted }) => {
-        const renewed = counted.filter((lock) => lock.renewed && short.isKept(lock.id));
-        return { job, ids: renewed.map(({ id }) => id) };
+      const lost = players.all.map((player) => {
+        const renewed = player.counted.filter((lock) => lock.renewed && short.isKept(lock.id));
+        return { player, ids: renewed.map(({ id }) => id) };
       });
       proxy.down();
       short.endSoon(await stage.locks());
       await short.ended();
       for (const path of takes) await meddle(path, who);
       proxy.up();
-      for (const { job, ids } of lost) await toldInLedger(job, ids);
+      for (const { player, ids } of lost) await toldInLedger(player, ids);
     },
   };
 }
