@@ -259,14 +259,6 @@ describe('one folder', () => {
     expect(events).not.toContain('change database-id');
   });
 
-  test('keeps its mirrors and LFS objects if the database has no workspaces', async () => {
-    await storeObject(folder, { id: 'game', created_at: 1 }, Buffer.from('hero'));
-    const command = start([]);
-    await command.printed('listens on ');
-    expect(await readdir(join(folder, 'lfs'))).toEqual(['game@1']);
-    await expect.poll(() => command.written().stderr).toContain('"workspaces":["game"]');
-  });
-
   test('resumes the work of a killed service, and removes the mirrors of removed workspaces', async () => {
     const mirrors = join(folder, 'mirrors');
     for (const name of ['gone.git', 'kept.git', 'Not Ours.git', 'notes']) {
