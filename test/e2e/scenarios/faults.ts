@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
 import type { Fault, FaultProxy, Manner, Passing } from '../../support/fault-proxy.ts';
+import type { Job, StepOptions } from '../../support/runner/job.ts';
 
 /** The best service, one with odd ETags, and the worst: one whose locks nothing identifies. */
 export const manners: readonly (readonly [name: string, manner: Manner])[] = [
@@ -10,6 +11,25 @@ export const manners: readonly (readonly [name: string, manner: Manner])[] = [
 
 /** The worst transient fault: the request takes effect, and its response is lost. */
 export const lostResponse: Fault = { kind: 'done-then-cut' };
+
+/** Kills a step at its first such request, before the service has processed it. */
+export async function killAt(
+  proxy: FaultProxy,
+  job: Job,
+  options: StepOptions,
+  isMet: (passing: Passing) => boolean,
+): Promise<void> {
+  const arrived = Promise.withResolvers<void>();
+  proxy.meet((passing) => {
+    if (!isMet(passing)) return undefined;
+    arrived.resolve();
+    return { kind: 'silence' };
+  });
+  const step = await job.step(options);
+  await arrived.promise;
+  await step.kill();
+  proxy.meet(() => undefined);
+}
 
 export interface Met {
   /** Number of requests so far. */

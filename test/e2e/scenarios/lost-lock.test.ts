@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { isReleasing, pathByPath } from '../../support/fault-proxy.ts';
+import { killAt } from './faults.ts';
 import { hero, locking, openStage, openWithProxy, useService } from './stage.ts';
 
 useService();
@@ -28,16 +29,7 @@ test('without any way to identify locks, one within its lifetime is released, an
 
 test('a lost lock of a step that was killed before it had outputs does not fail the job', async () => {
   const { stage, proxy, job } = await openWithProxy(pathByPath);
-  const asked = Promise.withResolvers<void>();
-  proxy.meet(({ path }) => {
-    if (path !== 'b') return undefined;
-    asked.resolve();
-    return { kind: 'silence' };
-  });
-  const step = await job.step(locking(['a', 'b']));
-  await asked.promise;
-  await step.kill();
-  proxy.meet(() => undefined);
+  await killAt(proxy, job, locking(['a', 'b']), ({ path }) => path === 'b');
   await stage.expire('a');
   const theirs = await stage.takenByGrace('a');
   const lost = { level: 'warning', message: expect.stringMatching(/lost its lock on a/) };

@@ -11,6 +11,7 @@ import {
 } from '../../support/fault-proxy.ts';
 import { fasterTime } from '../../support/preload.ts';
 import type { Variables } from '../../support/runner/job.ts';
+import { killAt } from './faults.ts';
 import { hero, locking, openStage, openWithProxy, type Stage, unlocking, useService } from './stage.ts';
 
 useService();
@@ -134,16 +135,7 @@ describe('a lock that nothing identifies is released at the end of the job', () 
   test('after a step that was killed while it looked for the holder, before it sent the release', async () => {
     const { stage, proxy, job } = await openWithProxy(manner);
     const theirs = await stage.takenByGrace('b');
-    const looks = Promise.withResolvers<void>();
-    proxy.meet((passing) => {
-      if (!isListing(passing)) return undefined;
-      looks.resolve();
-      return { kind: 'silence' };
-    });
-    const step = await job.step(locking(['a', 'b']));
-    await looks.promise;
-    await step.kill();
-    proxy.meet(() => undefined);
+    await killAt(proxy, job, locking(['a', 'b']), isListing);
     await expect(job.post()).resolves.toMatchObject([{ conclusion: 'success', annotations: [] }]);
     expect(await stage.locks()).toEqual([theirs]);
   });
