@@ -95,7 +95,7 @@ function parseHeader(line: string): Header {
   const header = parseJson(headerSchema, line);
   if (header === undefined) throw unsupported('Restore a file that "workspace-service backup" wrote.');
   if (header.schema === schemaVersion) return header;
-  throw unsupported(`Restore it with version ${header.service}, which wrote it. Then start this version.`);
+  throw unsupported(`Restore it with version ${header.service}, which wrote it.`);
 }
 
 type Row = Readonly<Record<string, string | number | null>>;
