@@ -81,7 +81,7 @@ export const createAcquireLock = (context: ClientContext) => {
   /** Decides by origin and time. */
   function canBeOurs({ origin, acquired_at }: KnownLock, firstSentAt: number): boolean {
     if (origin !== undefined && context.origin !== undefined && origin !== context.origin) return false;
-    // False if its time is unknown, so the lock may be ours.
+    // False for a lock without a time, which may be ours.
     return !(Date.parse(acquired_at ?? '') < firstSentAt - clockSlackMs);
   }
 

@@ -108,7 +108,7 @@ test('reports when this or another process first sent a request, by the clock th
     await request({ ...intent, notSentBefore: intent.notSentBefore - 20_000 }, { deadline: 1 });
   }
   const by = start + 60_000 - 3_600_000 - 20_000;
-  // The clock of the machine goes on meanwhile.
+  // The clock of the machine keeps running during the test.
   const about = expect.toSatisfy((ms: number) => ms <= by && ms > by - 10_000);
   expect(asked).toEqual([undefined, about, about]);
 });

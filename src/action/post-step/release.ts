@@ -271,7 +271,7 @@ function createSettling(
     const end = await endLeaseInTime(lease, held.length > 0);
     if (end.kind !== 'ended') throw end.error;
     const endOf = endsInLease(end);
-    // Held, or ended: then an earlier step has reported that.
+    // These are held, or an earlier step has reported their end.
     const known = new Set(candidates.granted.map(({ grant }) => grant.path));
     // Without a damaged ledger, the grant was never received, so the job did not rely on these locks.
     const reliedOn = candidates.ledgerError === undefined ? [] : end.lost.map(({ path }) => path);

@@ -131,7 +131,7 @@ function presenceCommits(batchCommits: Storage['batchCommits']) {
   return { commitPresence, commitArrival };
 }
 
-/** By changes of no rows: a database that only reads does not extend the presence of clients elsewhere. */
+/** By changes of no rows in no workspace, because a database that only reads extends the presence of no client. */
 function watchOutages(commit: Storage['commit']) {
   let answeredAt = performance.now();
   let last = { from: 0, until: 0 };

@@ -5,8 +5,8 @@ import type { Database } from './storage.ts';
 const unavailableCodes = /^(08|53|57|58)|^40|^55P03$|^25P03$|^25006$/;
 
 /**
- * Whether the columns of a prepared statement have changed, or a pooler has no statement of this name or a
- * different one. PostgreSQL reports the first case with the code of all unsupported features.
+ * Whether the columns of a prepared statement have changed, or a pooler has no statement of this name or a different
+ * one. PostgreSQL reports the first case with the code of all unsupported features.
  */
 export const isStalePlan = (error: Error): boolean =>
   /cached plan must not change/.test(error.message) || /^26000$|^42P05$/.test(codeOf(error));
