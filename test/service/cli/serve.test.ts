@@ -281,10 +281,10 @@ describe('one folder', () => {
     await storeSyncs(storage, { id: `sync_${randomUUID()}`, workspace_id: 'sample', status: 'running', ...claim });
     const status = async () => (await storage.read.selectFrom('syncs').select('status').execute())[0]?.status;
     const service = await startDev();
+    await expect.poll(() => service.written().stderr).toMatch(/"workspaces":\["gone","(kept","lost|lost","kept)"\]/);
     const left = (await readdir(mirrors)).filter((name) => name !== 'sample.git');
     expect(left.toSorted()).toEqual(['Not Ours.git', 'kept.git', 'notes']);
     expect(await readdir(join(folder, 'lfs'))).toEqual([`kept@${kept.created_at}`]);
-    await expect.poll(() => service.written().stderr).toMatch(/"workspaces":\["gone","(kept","lost|lost","kept)"\]/);
     await expect.poll(status).toBe('succeeded');
     await storage.close();
   });
